@@ -1,0 +1,7 @@
+"""Score binary classifiers on Polars: many models, segments and thresholds in one lazy plan."""
+
+from polars_binmetrics.example import load_example as load_example
+from polars_binmetrics.namespaces import of as of
+from polars_binmetrics.probability import *
+from polars_binmetrics.ranking import *
+from polars_binmetrics.rates import *

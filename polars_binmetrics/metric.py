@@ -1,0 +1,189 @@
+"""What a metric is: a formula with a name, a range and a best value."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias
+
+import polars as pl
+
+from polars_binmetrics.columns import Rows
+from polars_binmetrics.counts import COLUMNS, Cells
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, repr=False)
+class Metric(Generic[P]):
+    """
+    A metric as a value.
+
+    Call a metric to set its parameters, as in ``bm.fbeta(2.0)``; the call gives a new metric.
+
+    Attributes
+    ----------
+    name : str
+        The column that the metric fills.
+    formula : callable
+        Computes the metric from the counts or the rows, and the parameters. It begins with a
+        column, not with a number: the first column in an expression names the result.
+    range : tuple of float
+        The least and the greatest value.
+    best : float or None
+        The value that a perfect classifier tends to; None where no value is better.
+    doc : str
+        What `help` shows.
+    parameters : mapping
+        The parameters that were set.
+    """
+
+    name: str
+    formula: Callable[..., pl.Expr]
+    range: tuple[float, float]
+    best: float | None
+    doc: str
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.doc)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
+        return replace(self, parameters=self.signature().bind(*args, **kwargs).arguments)
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"<metric {self.name}({parameters})>" if parameters else f"<metric {self.name}>"
+
+    def alias(self, name: str) -> Self:
+        """
+        Give the column that the metric fills another name.
+
+        Examples
+        --------
+        >>> bm.fbeta(2.0).alias("f2")
+        <metric f2(beta=2.0)>
+        """
+        return replace(self, name=name)
+
+    def synonym(self, name: str) -> Self:
+        """The same metric under another of the names that the field has for it."""
+        return replace(self, name=name, doc=f"{self.doc}\nSynonym of `{self.name}`.\n")
+
+    def signature(self) -> inspect.Signature:
+        """The parameters of the metric."""
+        _, *parameters = inspect.signature(self.formula).parameters.values()
+        return inspect.Signature(parameters)
+
+    def apply(self, argument: Cells | Rows) -> pl.Expr:
+        """Apply the formula."""
+        return self.formula(argument, **self.parameters)
+
+
+@dataclass(frozen=True, repr=False)
+class CountMetric(Metric[P]):
+    """
+    A metric of the four counts.
+
+    Its formula is arithmetic, whatever the counts are; 0/0 is looked after in one place.
+    """
+
+    additive: bool = False
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
+        metric = super().__call__(*args, **kwargs)
+        metric.expr()  # A parameter out of range is refused here, not where the metric is used.
+        return metric
+
+    def expr(self, cells: Cells = COLUMNS) -> pl.Expr:
+        """The metric over four counts, by default the columns of a counts frame."""
+        if self.additive:
+            # Int64 at least, because a sum of UInt32 wraps; Float64 stays.
+            return self.apply(Cells(*(cell + pl.lit(0, pl.Int64) for cell in cells)))
+        # Float64 before the formula, because a product of two counts overflows Int64.
+        value = self.apply(Cells(*(cell.cast(pl.Float64) for cell in cells)))
+        # The counts are finite, so NaN comes of 0/0 alone. fill_nan would compute it thrice.
+        return pl.when(value.is_not_nan()).then(value)
+
+    def of_counts(
+        self, *, tp: float, fp: float, fn: float, tn: float, threshold: float | None = None
+    ) -> float | None:
+        """
+        Compute the metric from four numbers.
+
+        Parameters
+        ----------
+        tp, fp, fn, tn
+            Counts, or sums of weights.
+        threshold
+            The threshold of the counts; only `net_benefit` asks for it.
+
+        Returns
+        -------
+        float or None
+            None where the metric is undefined.
+
+        Examples
+        --------
+        >>> bm.recall.of_counts(tp=30, fp=10, fn=20, tn=40)
+        0.6
+        """
+        counts = {"tp": [tp], "fp": [fp], "fn": [fn], "tn": [tn], "threshold": [threshold]}
+        value: float | None = pl.DataFrame(counts).select(self.expr()).item()
+        return value
+
+
+@dataclass(frozen=True, repr=False)
+class RowMetric(Metric[[]]):
+    """A metric of scores and labels that takes no threshold."""
+
+    def expr(self, rows: Rows) -> pl.Expr:
+        """The metric as an aggregation; null where a row is at fault."""
+        return pl.when(~rows.faulty()).then(self.apply(rows))
+
+
+AnyMetric: TypeAlias = CountMetric[...] | RowMetric
+CountFormula: TypeAlias = Callable[Concatenate[Cells, P], pl.Expr]
+RowFormula: TypeAlias = Callable[[Rows], pl.Expr]
+
+
+def rate(
+    *, range: tuple[float, float] = (0, 1), best: float | None
+) -> Callable[[CountFormula[P]], CountMetric[P]]:
+    """Declare a metric of the counts: name and docstring are the formula's."""
+
+    def declare(formula: CountFormula[P]) -> CountMetric[P]:
+        doc = _describe(formula, range, best)
+        return CountMetric(formula.__name__, formula, range, best, doc)
+
+    return declare
+
+
+def count(formula: CountFormula[[]]) -> CountMetric[[]]:
+    """Declare a sum of counts, which adds over rows."""
+    doc = _describe(formula, (0, inf), None)
+    return CountMetric(formula.__name__, formula, (0, inf), None, doc, additive=True)
+
+
+def row_metric(
+    *, range: tuple[float, float] = (0, 1), best: float
+) -> Callable[[RowFormula], RowMetric]:
+    """Declare a metric of the rows: name and docstring are the formula's."""
+
+    def declare(formula: RowFormula) -> RowMetric:
+        doc = _describe(formula, range, best)
+        return RowMetric(formula.__name__, formula, range, best, doc)
+
+    return declare
+
+
+def _describe(
+    formula: Callable[..., pl.Expr], range: tuple[float, float], best: float | None
+) -> str:
+    """The docstring of a formula, the range and the best value after its first line."""
+    summary, _, rest = inspect.cleandoc(formula.__doc__ or "").partition("\n")
+    bounds = f"Range {range[0]:g} to {range[1]:g}"
+    bounds += "." if best is None else f", best {best:g}."
+    return f"{summary}\n\n{bounds}\n{rest}\n"

@@ -1,0 +1,211 @@
+"""The command line: what it reads, prints and writes, and how it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import polars_binmetrics as bm
+from polars_binmetrics.command import main
+from polars_binmetrics.example import PATH
+
+ASK = ["--label", "visited_often", "--score", "logistic", "--metric", "recall"]
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    "rows.parquet": pl.DataFrame.write_parquet,
+    "rows.csv": pl.DataFrame.write_csv,
+    "rows.ipc": pl.DataFrame.write_ipc,
+    "rows.arrow": pl.DataFrame.write_ipc,
+    "rows.ndjson": pl.DataFrame.write_ndjson,
+    "rows.jsonl": pl.DataFrame.write_ndjson,
+}
+READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    "report.parquet": pl.read_parquet,
+    "report.csv": pl.read_csv,
+    "report.json": pl.read_json,
+}
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "polars_binmetrics", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line with which the command refuses, or fails the test."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err.strip()
+
+
+def test_demo_shows_its_command_and_the_table_of_that_command() -> None:
+    demo = run("demo")
+    assert (demo.returncode, demo.stderr) == (0, "")
+    command, _, table = demo.stdout.partition("\n\n")
+    assert command.startswith("$ python -m polars_binmetrics evaluate ")
+    assert table == run(*command.split()[4:]).stdout
+    assert table.count("\n") == 2 + 4 * 2 * 2
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file_is_read(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WRITERS[name](bm.load_example(), tmp_path / name)
+    main(["evaluate", str(tmp_path / name), *ASK])
+    here = capsys.readouterr().out
+    main(["evaluate", str(PATH), *ASK])
+    assert here == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["*.parquet", "part-*.parquet", ""])
+def test_globs_and_directories_are_read(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = bm.load_example()
+    rows.head(5_000).write_parquet(tmp_path / "part-1.parquet")
+    rows.tail(-5_000).write_parquet(tmp_path / "part-2.parquet")
+    main(["evaluate", str(tmp_path / where), *ASK])
+    parts = capsys.readouterr().out
+    main(["evaluate", str(PATH), *ASK])
+    assert parts == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_kind_of_report_is_written(name: str, tmp_path: Path) -> None:
+    output = tmp_path / name
+    options = ["--by", "health", "--threshold", "0.3,0.5", "--metric", "roc_auc"]
+    assert main(["evaluate", str(PATH), *ASK, *options, "--output", str(output)]) == 0
+    expected = bm.load_example().binmetrics.evaluate(
+        "logistic",
+        "visited_often",
+        metrics=["recall", "roc_auc"],
+        by="health",
+        thresholds=[0.3, 0.5],
+    )
+    assert READERS[name](output).equals(expected)
+
+
+def test_options_reach_the_verb(tmp_path: Path) -> None:
+    rows = bm.load_example().with_columns(
+        outcome=pl.when("visited_often").then(pl.lit("yes")).otherwise(pl.lit("no")),
+        w=pl.int_range(pl.len()) % 3,
+    )
+    rows.write_parquet(tmp_path / "rows.parquet")
+    arguments = [
+        *("evaluate", str(tmp_path / "rows.parquet"), "--label", "outcome", "--positive", "yes"),
+        *("--score", "logistic", "--score", "boosting", "--weight", "w", "--strict"),
+        *("--metric", "fbeta(beta=2)", "--metric", "expected_cost(fp=1, fn=5)"),
+        *("--output", str(tmp_path / "report.parquet")),
+    ]
+    main(arguments)
+    expected = rows.binmetrics.evaluate(
+        ["logistic", "boosting"],
+        "outcome",
+        metrics=[bm.fbeta(2), bm.expected_cost(fp=1, fn=5)],
+        weight="w",
+        positive="yes",
+        strict=True,
+    )
+    assert pl.read_parquet(tmp_path / "report.parquet").equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "positive"), [(pl.Boolean, "true"), (pl.Int8, "1"), (pl.Float64, "1")]
+)
+def test_positive_is_read_as_the_type_of_the_label(
+    dtype: pl.DataType, positive: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = bm.load_example().with_columns(pl.col("visited_often").cast(dtype))
+    rows.write_parquet(tmp_path / "rows.parquet")
+    main(["evaluate", str(tmp_path / "rows.parquet"), *ASK, "--positive", positive])
+    given = capsys.readouterr().out
+    main(["evaluate", str(PATH), *ASK])
+    assert given == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--label", "nope"], "argument --label: "),
+        (["--score", "nope"], "argument --score: "),
+        (["--score", "logistic"], "argument --score: "),
+        (["--score", "health"], "argument --score: column 'health' should be numeric"),
+        (["--by", "nope"], "argument --by: "),
+        (["--by", "n"], "argument --by: "),
+        (["--weight", "health"], "argument --weight: column 'health' should be numeric"),
+        (["--label", "health"], "argument --label: column 'health' is String; unless"),
+        (["--positive", "maybe"], "argument --positive: 'maybe' is no value of the label"),
+        (["--threshold", "0.3;0.5"], "argument --threshold should be numbers with commas"),
+        (["--threshold", ""], "argument --threshold should be numbers with commas"),
+        (["--threshold", "nan"], "argument --threshold should be a number, got NaN"),
+        (["--metric", "recal"], "argument --metric: there is no metric 'recal'; did you mean"),
+        (["--metric", "fbeta"], "argument --metric: "),
+        (["--metric", "fbeta(beta=-1)"], "argument --metric: 'fbeta(beta=-1)': `beta` should"),
+        (["--metric", "fbeta(gamma=1)"], "argument --metric: 'fbeta(gamma=1)': "),
+        (["--metric", "nope(beta=1)"], "argument --metric: there is no metric 'nope'"),
+        (["--metric", "fbeta(beta=open)"], "argument --metric: 'fbeta(beta=open)': "),
+        (["--metric", "recall"], "argument --metric: 'recall' is there twice"),
+        (["--output", "report.xlsx"], "argument --output: 'report.xlsx' should end in"),
+        (["--output", "/no/where/report.csv"], "argument --output: there is no directory"),
+        (["--nope"], "unrecognized arguments: --nope"),
+    ],
+    ids=str,
+)
+def test_wrong_input_is_refused_in_one_line_that_names_it(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = refused(capsys, "evaluate", str(PATH), *ASK, *arguments)
+    assert f"error: {message}" in line
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("nope.parquet", "argument FILE: "),
+        ("nope-*.parquet", "argument FILE: "),
+        ("rows.xlsx", "argument FILE: 'rows.xlsx' should end in .parquet, .csv"),
+    ],
+)
+def test_a_file_that_is_not_there_is_refused(
+    file: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"error: {message}" in refused(capsys, "evaluate", file, *ASK)
+
+
+def test_a_file_that_is_broken_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 this is no Parquet")
+    assert "argument FILE: " in refused(capsys, "evaluate", str(broken), *ASK)
+    late = tmp_path / "late.csv"
+    late.write_text("visited_often,logistic\n" + "true,0.5\n" * 2_000 + "true,high\n")
+    assert "argument FILE: " in refused(capsys, "evaluate", str(late), *ASK)
+
+
+def test_an_output_that_cannot_be_written_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / "report.csv"
+    taken.mkdir()
+    assert "argument --output: " in refused(
+        capsys, "evaluate", str(PATH), *ASK, "--output", str(taken)
+    )
+
+
+def test_missing_arguments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "COMMAND" in refused(capsys)
+    assert "--label, --score, --metric" in refused(capsys, "evaluate", str(PATH))

@@ -1,0 +1,118 @@
+"""The documentation is complete, and its examples run."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import polars_binmetrics as bm
+from polars_binmetrics.evaluate import METRICS
+from polars_binmetrics.metric import CountMetric, Metric, RowMetric
+from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def methods(face: type) -> Iterator[tuple[str, Any]]:
+    for name in dir(face):
+        if callable(value := getattr(face, name)) and not name.startswith("_"):
+            yield f"{face.__name__}.{name}", value
+
+
+VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}
+VERBS.pop("FrameNamespace.like")
+EXPRESSIONS = dict(methods(ExprNamespace))
+OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
+DOCUMENTED = {**VERBS, **EXPRESSIONS, **METRICS, **OTHER}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_examples_of_a_docstring_run(name: str) -> None:
+    doc = DOCUMENTED[name].__doc__
+    with pl.Config(tbl_cols=-1):
+        found = doctest.DocTestParser().get_doctest(doc, {"pl": pl, "bm": bm}, name, None, None)
+        assert found.examples
+        assert doctest.DocTestRunner().run(found).failed == 0
+
+
+@pytest.mark.parametrize("name", [*VERBS, *EXPRESSIONS])
+def test_a_function_is_documented_in_full(name: str) -> None:
+    doc = DOCUMENTED[name].__doc__
+    sections = re.findall(r"^ *(\w+)\n *-+$", doc, flags=re.MULTILINE)
+    expected = ["Parameters", "Returns", "Raises", "Notes", "Examples"]
+    if name == "load_example":
+        expected.remove("Parameters")
+    if name == "of" or isinstance(METRICS.get(name.rpartition(".")[2]), RowMetric):
+        expected.remove("Notes")
+    assert sections == expected
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_says_its_formula_range_undefined_case_and_source(name: str) -> None:
+    doc = METRICS[name].__doc__
+    assert doc is not None
+    assert re.search(r"^``.+", doc, flags=re.MULTILINE)
+    assert re.search(r"^Range \S+ to \S+?(, best \S+)?\.$", doc, flags=re.MULTILINE)
+    assert "Null " in doc or "null" in doc or "Always defined." in doc
+    metric = METRICS[name]
+    if not (isinstance(metric, CountMetric) and metric.additive):
+        assert "Source: " in doc
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_method_has_the_parameters_of_its_metric(name: str) -> None:
+    signature = inspect.signature(getattr(bm.of(pl.col("s")), name))
+    own = METRICS[name].signature().parameters
+    assert [p for p in signature.parameters if p in own] == list(own)
+    for parameter in signature.parameters:
+        assert re.search(rf"^{parameter}$", EXPRESSIONS[f"ExprNamespace.{name}"].__doc__, re.M)
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Language and content of the code blocks of the README."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_python_of_the_readme_runs_and_prints_what_it_says() -> None:
+    sessions = [content for language, content in blocks() if language == "pycon"]
+    assert sessions
+    session = "\n".join(sessions)
+    found = doctest.DocTestParser().get_doctest(session, {}, "README", None, None)
+    with pl.Config(set_tbl_cols=None) as config:
+        config.restore_defaults()
+        assert doctest.DocTestRunner().run(found).failed == 0
+
+
+def test_the_commands_of_the_readme_run_and_print_what_they_say() -> None:
+    consoles = [content for language, content in blocks() if language == "console"]
+    assert consoles
+    for console in consoles:
+        command, _, output = console.partition("\n\n")
+        words = command.removeprefix("$ ").replace("\\\n", " ").split()
+        assert words[:3] == ["python", "-m", "polars_binmetrics"]
+        run = subprocess.run(
+            [sys.executable, *words[1:]], capture_output=True, text=True, check=True
+        )
+        assert run.stdout.partition("\n\n")[2].strip() == output.strip()
+
+
+def test_the_readme_lists_every_metric() -> None:
+    text = README.read_text()
+    assert [name for name in METRICS if f"`{name}`" not in text] == []
+
+
+def test_the_set_up_of_the_readme_is_what_is_promised() -> None:
+    (setup,) = [content for language, content in blocks() if language == "sh"]
+    assert setup.splitlines() == [
+        "pip install . && python -m polars_binmetrics demo",
+        'pip install -e ".[test]" && pytest',
+    ]

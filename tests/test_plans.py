@@ -1,0 +1,115 @@
+"""The plans: one scan, no fallback for the counts, nothing collected, nothing in Python."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import polars as pl
+import pytest
+from polars.io.plugins import register_io_source
+from polars.testing import assert_frame_equal
+
+import polars_binmetrics as bm
+from polars_binmetrics.evaluate import METRICS
+from tests.expected import EXPECTED, PARAMETERS
+
+FRAME = pl.DataFrame(
+    {"g": ["a", "b"] * 4, "s": [i / 8 for i in range(8)], "t": [0.5] * 8, "y": [0, 0, 0, 1] * 2}
+)
+COUNT_METRICS: list[Any] = [METRICS[name](**PARAMETERS.get(name, {})) for name in EXPECTED]
+FALLBACK = 'fillcolor="0.0 0.3 1.0"'
+THRESHOLDS = [0.2, 0.5, 0.8]
+
+
+def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
+    face = bm.of(frame)
+    ask: dict[str, Any] = {"by": "g", "thresholds": THRESHOLDS}
+    return {
+        "counts": face.counts(["s", "t"], "y", **ask),
+        "rates": bm.of(face.counts(["s", "t"], "y", **ask)).rates(COUNT_METRICS),
+        "evaluate": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS, **ask),
+        "evaluate without segments": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS),
+        "evaluate with AUC": face.evaluate(["s", "t"], "y", metrics=["recall", "roc_auc"], **ask),
+        "evaluate with losses": face.evaluate("s", "y", metrics=["brier", "log_loss"], **ask),
+    }
+
+
+VERBS = list(verbs(FRAME.lazy()))
+
+
+def fallbacks(frame: pl.LazyFrame) -> list[str]:
+    """The nodes that the streaming engine hands to the in-memory engine."""
+    graph = frame.show_graph(engine="streaming", plan_stage="physical", raw_output=True, show=False)
+    assert graph is not None
+    return [line for line in graph.splitlines() if FALLBACK in line]
+
+
+def test_a_fallback_would_be_seen() -> None:
+    assert fallbacks(FRAME.lazy().group_by("g").agg(pl.col("s").rank().sum()))
+
+
+@pytest.mark.skipif(int(pl.__version__[0]) < 2, reason="judged on the newest polars")
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if "AUC" not in verb])
+def test_counts_and_rates_have_no_fallback(verb: str) -> None:
+    assert fallbacks(verbs(FRAME.lazy())[verb]) == []
+
+
+@pytest.mark.skipif(int(pl.__version__[0]) < 2, reason="judged on the newest polars")
+def test_with_auc_only_the_ranking_falls_back() -> None:
+    (node,) = fallbacks(verbs(FRAME.lazy())["evaluate with AUC"])
+    assert "rank()" in node
+    assert "threshold" not in node
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_source_is_read_once_and_for_the_columns_used(
+    verb: str, engine: Literal["in-memory", "streaming"]
+) -> None:
+    reads: list[list[str] | None] = []
+    wide = FRAME.with_columns(unused=pl.lit(1))
+
+    def source(
+        columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        reads.append(columns)
+        yield wide if columns is None else wide.select(columns)
+
+    frame = register_io_source(source, schema=wide.schema)
+    result = verbs(frame)[verb].collect(engine=engine)
+    assert len(reads) == 1
+    assert reads[0] is not None
+    assert "unused" not in reads[0]
+    expected = verbs(FRAME.lazy())[verb].collect()
+    assert_frame_equal(result, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_lazy_verb_collects_nothing(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def collected(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was collected")
+
+    with monkeypatch.context() as patched:
+        for name in ("collect", "collect_async", "collect_batches", "fetch", "sink_parquet"):
+            if hasattr(pl.LazyFrame, name):
+                patched.setattr(pl.LazyFrame, name, collected)
+        plan = verbs(FRAME.lazy())[verb]
+    assert isinstance(plan, pl.LazyFrame)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_plans_serialise_and_hold_no_python(verb: str) -> None:
+    plan = verbs(FRAME.lazy())[verb]
+    stored = plan.serialize()
+    assert b"python" not in stored.lower()
+    restored = pl.LazyFrame.deserialize(io.BytesIO(stored)).collect()
+    assert_frame_equal(restored, plan.collect(), rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_eager_frames_may_grow_in_place_between_calls() -> None:
+    frame = FRAME.clone()
+    assert frame.binmetrics.evaluate("s", "y", metrics=[])["n"].item() == 8
+    frame.extend(FRAME)
+    assert frame.binmetrics.evaluate("s", "y", metrics=[])["n"].item() == 16

@@ -1,0 +1,80 @@
+"""Rules of the repository, as small programs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "polars_binmetrics"
+#: A file imports only files to its left.
+ORDER = [
+    "columns",
+    "thresholds",
+    "counts",
+    "metric",
+    "rates",
+    "ranking",
+    "probability",
+    "evaluate",
+    "methods",
+    "namespaces",
+    "example",
+    "command",
+    "__init__",
+    "__main__",
+]
+
+
+def imports(file: Path) -> list[tuple[str, str]]:
+    """Module and name of everything a file imports."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found += [(node.module or "", alias.name) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+    return found
+
+
+def test_the_order_names_every_file() -> None:
+    assert sorted(ORDER) == sorted(file.stem for file in PACKAGE.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_file_imports_from_its_left_only(name: str) -> None:
+    left = ORDER[: ORDER.index(name)]
+    for module, imported in imports(PACKAGE / f"{name}.py"):
+        package, _, inner = module.partition(".")
+        if package == "polars_binmetrics":
+            assert (inner or imported) in left
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_file_imports_nothing_private(name: str) -> None:
+    for module, imported in imports(PACKAGE / f"{name}.py"):
+        parts = [*module.split("."), imported]
+        assert not [part for part in parts if part.startswith("_") and part != "__future__"]
+
+
+def test_import_loads_polars_and_nothing_else() -> None:
+    program = (
+        "import sys, polars; before = set(sys.modules); import polars_binmetrics;"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(run.stdout.split()) - set(sys.stdlib_module_names)
+    assert loaded == {"polars_binmetrics"}
+
+
+def test_the_package_shows_no_more_than_it_offers() -> None:
+    import polars_binmetrics as bm
+    from polars_binmetrics.evaluate import METRICS
+
+    public = {name for name in vars(bm) if not name.startswith("_")}
+    assert public - {*ORDER} == {"of", "load_example", *METRICS}
