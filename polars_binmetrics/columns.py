@@ -8,7 +8,7 @@ score, a label that is neither 0 nor 1, a weight that is negative, NaN or infini
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -17,19 +17,6 @@ from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 IntoColumn: TypeAlias = str | pl.Expr
 IntoColumns: TypeAlias = IntoColumn | Iterable[IntoColumn]
 Schema: TypeAlias = Mapping[str, pl.DataType]
-Frame = TypeVar("Frame", bound=pl.DataFrame | pl.LazyFrame)
-
-
-class Face(Generic[Frame]):
-    """What the frame verbs are methods of: a frame, eager or lazy."""
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame: Frame = frame
-
-    def like(self, result: pl.LazyFrame) -> Frame:
-        """The result as the frame is: eager is lazy, collected."""
-        eager = isinstance(self.frame, pl.DataFrame)
-        return cast(Frame, result.collect() if eager else result)
 
 
 class Rows(NamedTuple):

@@ -11,8 +11,9 @@ from polars.exceptions import DuplicateError
 
 from polars_binmetrics import probability, ranking
 from polars_binmetrics import rates as count_metrics
-from polars_binmetrics.columns import Clean, Face, Frame, IntoColumn, IntoColumns, clean
+from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, tally
+from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RowMetric
 from polars_binmetrics.thresholds import IntoThresholds, threshold_list
 
@@ -33,7 +34,7 @@ BASE = {name: METRICS[name] for name in OUTPUT if name in METRICS}
 
 
 def counts(
-    self: Face[Frame],
+    self: FrameFace[Frame],
     scores: IntoColumns,
     label: IntoColumn,
     *,
@@ -101,10 +102,10 @@ def counts(
         self.frame.lazy(), scores, label, by=by, weight=weight, positive=positive, taken=COUNTS
     )
     table = tally(rows, threshold_list(thresholds), strict=strict)
-    return self.like(table.sort(*rows.keys, *POSITION))
+    return like(self.frame, table.sort(*rows.keys, *POSITION))
 
 
-def rates(self: Face[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
+def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
     """
     Add metrics of the four counts to a counts frame, a column a metric.
 
@@ -156,11 +157,11 @@ def rates(self: Face[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Fra
             chosen.append(metric)
         elif metric not in BASE.values():
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
-    return self.like(_with_rates(frame, chosen))
+    return like(self.frame, _with_rates(frame, chosen))
 
 
 def evaluate(
-    self: Face[Frame],
+    self: FrameFace[Frame],
     scores: IntoColumns,
     label: IntoColumn,
     *,
@@ -260,7 +261,7 @@ def evaluate(
     if of_rows:
         keys = [*rows.keys, "model"]
         table = table.join(_summaries(rows, of_rows), on=keys, how="left", nulls_equal=True)
-    return self.like(table.select(*rows.keys, *OUTPUT, *names).sort(*rows.keys, *POSITION))
+    return like(self.frame, table.select(*rows.keys, *OUTPUT, *names).sort(*rows.keys, *POSITION))
 
 
 def find(metrics: IntoMetric | Iterable[IntoMetric]) -> list[AnyMetric]:

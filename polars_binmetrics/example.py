@@ -33,7 +33,7 @@ def load_example() -> pl.DataFrame:
 
     Examples
     --------
-    >>> bm.load_example().schema
-    Schema({'visited_often': Boolean, 'health': String, 'logistic': Float64, 'boosting': Float64})
+    >>> bm.load_example().columns
+    ['visited_often', 'health', 'logistic', 'boosting']
     """
     return pl.read_parquet(PATH)

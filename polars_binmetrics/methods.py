@@ -9,16 +9,10 @@ from typing import Any, Protocol, cast
 import polars as pl
 
 from polars_binmetrics import counts
-from polars_binmetrics.columns import IntoColumn, column, rows
+from polars_binmetrics.columns import IntoColumn, rows
+from polars_binmetrics.face import ExprFace
 from polars_binmetrics.metric import CountMetric, RowMetric
 from polars_binmetrics.thresholds import IntoThreshold, threshold_expr
-
-
-class ExprFace:
-    """What the metrics are methods of: a score expression."""
-
-    def __init__(self, expr: pl.Expr) -> None:
-        self.expr = column("expr", expr)
 
 
 class AtThreshold(Protocol):

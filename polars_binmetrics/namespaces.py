@@ -7,9 +7,8 @@ from typing import overload
 import polars as pl
 
 from polars_binmetrics import evaluate, probability, ranking, rates
-from polars_binmetrics.columns import Face, Frame
+from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
-    ExprFace,
     at_threshold,
     confusion,
     threshold_free,
@@ -76,7 +75,7 @@ class ExprNamespace(ExprFace):
     log_loss = threshold_free(probability.log_loss)
 
 
-class FrameNamespace(Face[Frame]):
+class FrameNamespace(FrameFace[Frame]):
     """Verbs of frames: `frame.binmetrics`. A DataFrame gives DataFrames, a LazyFrame LazyFrames."""
 
     counts = evaluate.counts

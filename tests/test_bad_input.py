@@ -337,6 +337,16 @@ def test_a_segment_with_one_class_or_one_row() -> None:
     assert one.select(metrics).row(0)[:5] == (None, 1.0, 1.0, None, None)
 
 
+def test_a_segment_without_a_row_to_use_is_still_there() -> None:
+    frame = FRAME.with_columns(s=pl.Series([None, None, 0.7, 0.9]))
+    table = frame.binmetrics.evaluate(
+        ["s", "t"], "y", metrics=["recall", "roc_auc", "brier", "log_loss"], by="g"
+    )
+    row = table.filter(g="a", model="s").drop("g", "model", "threshold").row(0)
+    assert row == (0, 0, 0, 0, 0, 0, 0, 2, None, None, None, None)
+    assert table.filter(g="a", model="t")["roc_auc"].item() == 0.0
+
+
 def test_null_and_nan_keys_are_segments() -> None:
     frame = FRAME.with_columns(g=pl.Series([None, 1.0, nan, None]))
     table = frame.binmetrics.evaluate("s", "y", metrics=["n", "roc_auc"], by="g")

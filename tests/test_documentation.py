@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,6 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
 
 
 VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}
-VERBS.pop("FrameNamespace.like")
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
 DOCUMENTED = {**VERBS, **EXPRESSIONS, **METRICS, **OTHER}
@@ -96,13 +96,15 @@ def test_the_commands_of_the_readme_run_and_print_what_they_say() -> None:
     consoles = [content for language, content in blocks() if language == "console"]
     assert consoles
     for console in consoles:
-        command, _, output = console.partition("\n\n")
-        words = command.removeprefix("$ ").replace("\\\n", " ").split()
-        assert words[:3] == ["python", "-m", "polars_binmetrics"]
+        command, output = re.fullmatch(r"\$ (.*?[^\\])\n(.*)", console, re.DOTALL).groups()  # type: ignore[union-attr]
         run = subprocess.run(
-            [sys.executable, *words[1:]], capture_output=True, text=True, check=True
+            [sys.executable, *shlex.split(command.replace("\\\n", " "))[1:]],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=README.parent,
         )
-        assert run.stdout.partition("\n\n")[2].strip() == output.strip()
+        assert run.stdout == output
 
 
 def test_the_readme_lists_every_metric() -> None:

@@ -137,10 +137,3 @@ def test_log_loss_of_a_sure_miss_is_infinite() -> None:
     assert frame.select(pl.col("s").binmetrics.log_loss("y")).item() == float("inf")
     weighted = pl.col("s").binmetrics.log_loss("y", weight="w")
     assert frame.select(weighted).item() == pytest.approx(0.6931471805599453, rel=1e-15)
-
-
-def test_losses_take_probabilities_only() -> None:
-    frame = pl.DataFrame({"s": [0.1, 1.5], "y": [0, 1]})
-    assert frame.select(pl.col("s").binmetrics.brier("y")).item() is None
-    assert frame.select(pl.col("s").binmetrics.log_loss("y")).item() is None
-    assert frame.select(pl.col("s").binmetrics.roc_auc("y")).item() == 1.0

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "polars_binmetrics"
 #: A file imports only files to its left.
 ORDER = [
     "columns",
+    "face",
     "thresholds",
     "counts",
     "metric",
