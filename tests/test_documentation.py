@@ -118,3 +118,7 @@ def test_the_set_up_of_the_readme_is_what_is_promised() -> None:
         "pip install . && python -m polars_binmetrics demo",
         'pip install -e ".[test]" && pytest',
     ]
+
+
+def test_the_readme_shows_the_results_of_the_benchmark() -> None:
+    assert (README.parent / "benchmarks" / "results.md").read_text() in README.read_text()
