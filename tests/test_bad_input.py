@@ -223,6 +223,8 @@ def test_a_null_score_or_label_or_weight_is_skipped_and_counted() -> None:
     assert table.select("n", "n_missing", "recall").row(0) == (1.0, 3, 1.0)
     table = frame.binmetrics.evaluate(["s", "t"], "y", metrics=[])
     assert table["n_missing"].to_list() == [2, 1]
+    table = frame.binmetrics.evaluate(["s", "t"], "y", metrics=[], positive=1)
+    assert table["n_missing"].to_list() == [2, 1]
 
 
 def test_a_nan_score_makes_its_segment_and_model_null() -> None:
@@ -299,6 +301,15 @@ def test_zero_weights_are_weights() -> None:
 def test_a_weight_that_is_no_number_is_refused() -> None:
     with pytest.raises(SchemaError, match="`weight`: column 'g' should be numeric, is String"):
         FRAME.binmetrics.counts("s", "y", weight="g")
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64, pl.Decimal(4, 2), pl.Boolean, pl.Float32])
+def test_weights_of_many_types(dtype: Any) -> None:
+    frame = FRAME.with_columns(w=pl.Series([1, 0, 1, 1]).cast(dtype))
+    assert counts(frame, weight="w") == [(1.0, 1.0, 0.0, 1.0)]
+    table = frame.binmetrics.evaluate("s", "y", metrics=["roc_auc", "brier"], weight="w")
+    assert table["roc_auc"].item() == 1.0
+    assert table["brier"].item() == pytest.approx((0.01 + 0.49 + 0.01) / 3)
 
 
 def test_float32_weights_are_summed_as_float64() -> None:
@@ -423,8 +434,8 @@ def test_a_threshold_of_an_expression_that_is_none(threshold: Any) -> None:
 
 
 def test_thresholds_come_out_sorted_and_once() -> None:
-    table = FRAME.binmetrics.counts("s", "y", thresholds=[0.9, -inf, 0.5, 0.0, -0.0, 0.5, 1])
-    assert table["threshold"].to_list() == [-inf, 0.0, 0.5, 0.9, 1.0]
+    table = FRAME.binmetrics.counts("s", "y", thresholds=[0.9, -inf, 0.5, -0.0, 0.0, 0.5, 1])
+    assert str(table["threshold"].to_list()) == "[-inf, 0.0, 0.5, 0.9, 1.0]"
 
 
 def test_of_takes_frames_and_expressions_only() -> None:

@@ -104,9 +104,11 @@ def test_options_reach_the_verb(tmp_path: Path) -> None:
         w=pl.int_range(pl.len()) % 3,
     )
     rows.write_parquet(tmp_path / "rows.parquet")
+    cut = rows["logistic"].median()  # A score that rows have, for --strict to matter.
     arguments = [
         *("evaluate", str(tmp_path / "rows.parquet"), "--label", "outcome", "--positive", "yes"),
         *("--score", "logistic", "--score", "boosting", "--weight", "w", "--strict"),
+        *("--threshold", str(cut)),
         *("--metric", "fbeta(beta=2)", "--metric", "expected_cost(fp=1, fn=5)"),
         *("--output", str(tmp_path / "report.parquet")),
     ]
@@ -115,6 +117,7 @@ def test_options_reach_the_verb(tmp_path: Path) -> None:
         ["logistic", "boosting"],
         "outcome",
         metrics=[bm.fbeta(2), bm.expected_cost(fp=1, fn=5)],
+        thresholds=cut,
         weight="w",
         positive="yes",
         strict=True,

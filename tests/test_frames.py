@@ -137,6 +137,8 @@ def test_strict_calls_no_score_at_the_threshold() -> None:
     strict = FRAME.binmetrics.counts("p_b", "y", thresholds=0.5, strict=True)
     assert loose.select(CELLS).row(0) == (2, 1, 1, 1)
     assert strict.select(CELLS).row(0) == (1, 1, 2, 1)
+    evaluated = FRAME.binmetrics.evaluate("p_b", "y", metrics=[], thresholds=0.5, strict=True)
+    assert evaluated.select(CELLS).row(0) == (1, 1, 2, 1)
 
 
 def test_rates_leave_the_frame_as_it_is_and_append() -> None:
