@@ -186,19 +186,24 @@ def _check_numeric(argument: str, schema: Schema) -> None:
 
 
 def _check_label(name: str, dtype: pl.DataType, positive: object) -> None:
-    is_number = dtype.is_numeric() or dtype == pl.Boolean
-    is_text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
     if positive is None:
-        if not is_number and dtype != pl.Null:
+        if _kind(dtype) != "number" and dtype != pl.Null:
             raise SchemaError(
                 f"`label`: column {name!r} is {dtype}; unless `positive` says which value is"
                 " positive, a label is Boolean or a number that is 0 or 1"
             )
         return
-    fits = not (is_number and isinstance(positive, str)) and not (
-        is_text and not isinstance(positive, str)
-    )
+    fits = _kind(dtype) == _kind(pl.Series([positive]).dtype)
     if isinstance(dtype, pl.Enum):
         fits = positive in dtype.categories.to_list()
-    if not fits:
+    if not fits and dtype != pl.Null:
         raise SchemaError(f"`positive`: {positive!r} is no value of the label {name!r}, {dtype}")
+
+
+def _kind(dtype: pl.DataType) -> object:
+    """What a type can be compared with."""
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return "number"
+    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        return "text"
+    return dtype.base_type()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -17,7 +19,7 @@ from polars_binmetrics.evaluate import IntoMetric, named
 from polars_binmetrics.example import PATH as EXAMPLE
 from polars_binmetrics.namespaces import of
 
-READERS: dict[str, Callable[[str], pl.LazyFrame]] = {
+READERS: dict[str, Callable[[list[str]], pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
     ".csv": pl.scan_csv,
     ".ipc": pl.scan_ipc,
@@ -73,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _declare(parser: Parser) -> None:
     add = parser.add_argument
     kinds = "Parquet, CSV, IPC or NDJSON"
-    add("file", metavar="FILE", help=f"{kinds}; a glob, or a directory of Parquet files")
+    files = f"{kinds}, all of one kind; globs; directories of Parquet files"
+    add("files", metavar="FILE", nargs="+", help=files)
     add("--label", metavar="COLUMN", required=True, help="outcome, Boolean or 0 and 1")
     add("--score", metavar="COLUMN", action="append", required=True, help="score; repeat a model")
     add("--by", metavar="COLUMN", action="append", default=[], help="segment; repeat a key")
@@ -98,7 +101,7 @@ def _demo(parser: Parser, given: argparse.Namespace) -> None:
 
 
 def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
-    frame, schema = _read(parser, given.file)
+    frame, schema = _read(parser, given.files)
     write = _writer(parser, given.output)
     label = schema.get(given.label)
     try:
@@ -125,15 +128,18 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
         parser.error(f"argument --output: {_line(error)}")
 
 
-def _read(parser: Parser, file: str) -> tuple[pl.LazyFrame, pl.Schema]:
-    suffix = ".parquet" if Path(file).is_dir() else Path(file).suffix.lower()
-    if suffix not in READERS:
-        parser.error(f"argument FILE: {file!r} should end in {_names(READERS)}")
+def _read(parser: Parser, files: list[str]) -> tuple[pl.LazyFrame, pl.Schema]:
+    kinds = {".parquet" if Path(file).is_dir() else Path(file).suffix.lower() for file in files}
+    if len(kinds) > 1:
+        parser.error(f"argument FILE: all should be of one kind, got {_names(sorted(kinds))}")
+    (kind,) = kinds
+    if kind not in READERS:
+        parser.error(f"argument FILE: {files[0]!r}: should end in {_names(READERS)}")
     try:
-        frame = READERS[suffix](file)
+        frame = READERS[kind](files)
         return frame, frame.collect_schema()
     except (PolarsError, OSError) as error:
-        parser.error(f"argument FILE: {file!r}: {_line(error)}")
+        parser.error(f"argument FILE: {_line(error)}")
 
 
 def _writer(parser: Parser, output: str | None) -> Callable[[pl.DataFrame], object]:
@@ -159,7 +165,11 @@ def _show(table: pl.DataFrame) -> None:
         fmt_str_lengths=100,
         float_precision=4,
     ):
-        print(table.drop(DETAIL & set(table.columns)))
+        text = str(table.drop(DETAIL & set(table.columns)))
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # The reader, say `head`, has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _metric(text: str) -> IntoMetric:

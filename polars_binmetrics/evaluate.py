@@ -285,7 +285,9 @@ def find(metrics: IntoMetric | Iterable[IntoMetric]) -> list[AnyMetric]:
 
 
 def _listed(metrics: IntoMetric | Iterable[IntoMetric]) -> Iterable[IntoMetric]:
-    return [metrics] if isinstance(metrics, str | Metric) else metrics
+    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+        return [metrics]
+    return metrics
 
 
 def named(name: str) -> AnyMetric:

@@ -45,7 +45,7 @@ class Metric(Generic[P]):
     range: tuple[float, float]
     best: float | None
     doc: str
-    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.doc)

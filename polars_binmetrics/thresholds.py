@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from numbers import Real
 from typing import TypeAlias
 
@@ -24,7 +25,10 @@ def threshold_expr(threshold: IntoThreshold) -> pl.Expr:
 
 def threshold_list(thresholds: IntoThresholds) -> list[float]:
     """Thresholds of a frame verb: sorted, each once."""
-    given = list(thresholds) if isinstance(thresholds, Iterable) else [thresholds]
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        given = [thresholds]
+    else:
+        given = list(thresholds)
     if not given:
         raise ValueError("`thresholds` should hold at least one number, got none")
     # -0.0 and 0.0 are one threshold; adding 0.0 keeps the positive one.
@@ -32,8 +36,12 @@ def threshold_list(thresholds: IntoThresholds) -> list[float]:
 
 
 def _number(argument: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise TypeError(f"`{argument}` should be a number, got {value!r}")
-    if math.isnan(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"`{argument}` should fit into Float64, got {value!r}") from None
+    if math.isnan(number):
         raise ValueError(f"`{argument}` should be a number, got NaN")
-    return float(value)
+    return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from math import inf, nan
 from typing import Any
@@ -171,6 +172,7 @@ def test_a_label_that_is_neither_0_nor_1_makes_its_segment_null(bad: float) -> N
         ([0, 2, 0, 2], pl.Int64, 2),
         (["no", "yes", "maybe", "yes"], pl.String, "yes"),
         (["no", "yes", "no", "yes"], pl.Categorical, "yes"),
+        ([date(2024, 1, 1), date(2024, 1, 2)] * 2, pl.Date, date(2024, 1, 2)),
         (["no", "yes", "no", "yes"], pl.Enum(["no", "yes"]), "yes"),
         ([0, 1, 0, 1], pl.Decimal(4, 2), 1),
         ([0, 1, 0, 1], pl.UInt8, None),
@@ -194,11 +196,18 @@ def test_a_text_label_needs_positive(dtype: Any) -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "positive"),
-    [(pl.Int64, "1"), (pl.String, 1), (pl.Categorical, True), (pl.Enum(["0", "1"]), "yes")],
+    [
+        (pl.Int64, "1"),
+        (pl.Int64, [1]),
+        (pl.Int64, date(1970, 1, 2)),
+        (pl.String, 1),
+        (pl.Categorical, True),
+        (pl.Enum(["0", "1"]), "yes"),
+    ],
 )
 def test_a_positive_that_is_no_value_of_the_label_is_refused(dtype: Any, positive: Any) -> None:
     frame = with_("y", ["0", "1", "0", "1"], pl.String).with_columns(pl.col("y").cast(dtype))
-    with pytest.raises(SchemaError, match=f"`positive`: {positive!r} is no value of the label"):
+    with pytest.raises(SchemaError, match=r"`positive`: .* is no value of the label 'y'"):
         frame.lazy().binmetrics.counts("s", "y", positive=positive)
 
 
@@ -382,6 +391,8 @@ def test_a_misspelt_metric_is_refused_with_the_nearest_name() -> None:
 def test_what_is_no_metric_is_refused() -> None:
     with pytest.raises(TypeError, match="`metrics` should be names or metrics, got float"):
         FRAME.binmetrics.evaluate("s", "y", metrics=["recall", 0.5])
+    with pytest.raises(TypeError, match="`metrics` should be names or metrics, got NoneType"):
+        FRAME.binmetrics.evaluate("s", "y", metrics=None)
     with pytest.raises(TypeError, match="`metrics`: 'fbeta': missing a required argument"):
         FRAME.binmetrics.evaluate("s", "y", metrics="fbeta")
 
@@ -419,7 +430,8 @@ def test_rates_are_of_counts_only() -> None:
         (nan, ValueError, "`thresholds` should be a number, got NaN"),
         ([None], TypeError, "`thresholds` should be a number, got None"),
         ([True], TypeError, "`thresholds` should be a number, got True"),
-        ("0.5", TypeError, "`thresholds` should be a number, got '0'"),
+        ("0.5", TypeError, "`thresholds` should be a number, got '0.5'"),
+        (10**400, ValueError, "`thresholds` should fit into Float64, got 1000"),
     ],
 )
 def test_thresholds_that_are_none(thresholds: Any, error: Any, message: str) -> None:

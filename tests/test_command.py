@@ -70,14 +70,16 @@ def test_every_kind_of_file_is_read(
     assert here == capsys.readouterr().out
 
 
-@pytest.mark.parametrize("where", ["*.parquet", "part-*.parquet", ""])
-def test_globs_and_directories_are_read(
-    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "where", [["*.parquet"], ["part-*.parquet"], [""], ["part-1.parquet", "part-2.parquet"]]
+)
+def test_globs_directories_and_many_files_are_read(
+    where: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = bm.load_example()
     rows.head(5_000).write_parquet(tmp_path / "part-1.parquet")
     rows.tail(-5_000).write_parquet(tmp_path / "part-2.parquet")
-    main(["evaluate", str(tmp_path / where), *ASK])
+    main(["evaluate", *(str(tmp_path / each) for each in where), *ASK])
     parts = capsys.readouterr().out
     main(["evaluate", str(PATH), *ASK])
     assert parts == capsys.readouterr().out
@@ -179,7 +181,7 @@ def test_wrong_input_is_refused_in_one_line_that_names_it(
     [
         ("nope.parquet", "argument FILE: "),
         ("nope-*.parquet", "argument FILE: "),
-        ("rows.xlsx", "argument FILE: 'rows.xlsx' should end in .parquet, .csv"),
+        ("rows.xlsx", "argument FILE: 'rows.xlsx': should end in .parquet, .csv"),
     ],
 )
 def test_a_file_that_is_not_there_is_refused(
@@ -212,3 +214,18 @@ def test_an_output_that_cannot_be_written_is_refused(
 def test_missing_arguments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "COMMAND" in refused(capsys)
     assert "--label, --score, --metric" in refused(capsys, "evaluate", str(PATH))
+
+
+def test_files_of_two_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(capsys, "evaluate", str(PATH), "rows.csv", *ASK)
+    assert "argument FILE: all should be of one kind" in line
+
+
+def test_a_reader_may_stop_early() -> None:
+    command = [sys.executable, "-m", "polars_binmetrics", "evaluate", str(PATH), *ASK]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

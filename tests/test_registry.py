@@ -45,3 +45,11 @@ def test_a_synonym_differs_in_its_name_alone(synonym: str, name: str) -> None:
 def test_a_metric_shows_its_name_and_parameters() -> None:
     assert repr(bm.recall) == "<metric recall>"
     assert repr(bm.fbeta(2.0).alias("f2")) == "<metric f2(beta=2.0)>"
+
+
+def test_metrics_are_values() -> None:
+    assert bm.fbeta(2.0) == bm.fbeta(beta=2.0) != bm.fbeta(1.0)
+    assert {bm.recall, bm.recall.alias("recall"), bm.fbeta(2.0), bm.fbeta(2.0)} == {
+        bm.recall,
+        bm.fbeta(2.0),
+    }
