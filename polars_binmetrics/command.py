@@ -47,7 +47,7 @@ DEMO = (
     "--label visited_often --score logistic --score boosting --by health"
     " --threshold 0.3,0.5 --metric precision --metric recall --metric roc_auc"
 )
-#: Left out of the printed table, for its width; a file has them.
+#: Left out of a printed table, for its width, unless asked for; a file has them.
 DETAIL = {"tp", "fp", "fn", "tn", "n_negative"}
 
 
@@ -91,7 +91,7 @@ def _declare(parser: Parser) -> None:
     add("--weight", metavar="COLUMN", help="weight of each row")
     add("--positive", metavar="VALUE", help="value of the label that counts as positive")
     add("--strict", action="store_true", help="positive when score > threshold, not >=")
-    add("--output", metavar="FILE", help="write .parquet, .csv or .json instead of a table")
+    add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
 
 
 def _demo(parser: Parser, given: argparse.Namespace) -> None:
@@ -102,7 +102,7 @@ def _demo(parser: Parser, given: argparse.Namespace) -> None:
 
 def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
     frame, schema = _read(parser, given.files)
-    write = _writer(parser, given.output)
+    write = _writer(parser, given.output, hidden=DETAIL - set(given.metric))
     label = schema.get(given.label)
     try:
         table = of(frame).evaluate(
@@ -116,8 +116,7 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
             strict=given.strict,
         )
     except (PolarsError, TypeError, ValueError) as error:
-        message = re.sub(r"^`(\w+)`", lambda m: f"argument {OPTIONS[m[1]]}", _line(error))
-        parser.error(message)
+        parser.error(re.sub(r"^`(\w+)`", lambda m: f"argument {OPTIONS[m[1]]}", _line(error)))
     try:
         result = table.collect(engine="streaming")
     except (PolarsError, OSError) as error:
@@ -142,9 +141,11 @@ def _read(parser: Parser, files: list[str]) -> tuple[pl.LazyFrame, pl.Schema]:
         parser.error(f"argument FILE: {_line(error)}")
 
 
-def _writer(parser: Parser, output: str | None) -> Callable[[pl.DataFrame], object]:
+def _writer(
+    parser: Parser, output: str | None, hidden: set[str]
+) -> Callable[[pl.DataFrame], object]:
     if output is None:
-        return _show
+        return lambda table: _show(table.drop(hidden))
     path = Path(output)
     if path.suffix.lower() not in WRITERS:
         parser.error(f"argument --output: {output!r} should end in {_names(WRITERS)}")
@@ -165,7 +166,7 @@ def _show(table: pl.DataFrame) -> None:
         fmt_str_lengths=100,
         float_precision=4,
     ):
-        text = str(table.drop(DETAIL & set(table.columns)))
+        text = str(table)
     try:
         print(text, flush=True)
     except BrokenPipeError:  # The reader, say `head`, has seen enough.

@@ -214,7 +214,8 @@ def evaluate(
     -----
     One plan, which reads the rows once: a group-by with four sums per model and threshold,
     and, if asked for, a second one with the metrics that take no threshold. All metrics of the
-    counts together cost next to nothing beside the counts.
+    counts together cost next to nothing beside the counts. The streaming engine runs all of it
+    but the ranking for `roc_auc`, which holds keys, scores and labels in memory.
 
     Examples
     --------

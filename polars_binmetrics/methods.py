@@ -134,10 +134,10 @@ def _counting(metric: CountMetric[...]) -> Callable[..., pl.Expr]:
         strict: bool = False,
         **parameters: Any,
     ) -> pl.Expr:
-        metric_set = metric(**parameters)
+        bound = metric(**parameters)
         cleaned = rows(self.expr, label, weight=weight, positive=positive)
         cut = threshold_expr(threshold)
-        value = metric_set.expr(counts.cells(cleaned, cut, strict=strict))
+        value = bound.expr(counts.cells(cleaned, cut, strict=strict))
         return pl.when(counts.sound(cleaned, cut)).then(value)
 
     own = "".join(f"{name}\n    {PARAMETERS[name]}\n" for name in metric.signature().parameters)
@@ -168,7 +168,7 @@ def _dress(
     method: Callable[..., pl.Expr], metric: CountMetric[...] | RowMetric, shared: str
 ) -> Callable[..., pl.Expr]:
     """Give a made method the name, the signature and the documentation of its metric."""
-    head, examples = metric.doc.split("\nExamples\n")
+    head, _, examples = metric.doc.partition("\nExamples\n")
     method.__name__ = metric.name
     method.__qualname__ = f"ExprNamespace.{metric.name}"
     method.__doc__ = f"{head.rstrip()}\n{shared}\nExamples\n{examples}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import inf
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias
 
@@ -44,11 +45,16 @@ class Metric(Generic[P]):
     formula: Callable[..., pl.Expr]
     range: tuple[float, float]
     best: float | None
-    doc: str
+    doc: str = field(compare=False)
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.doc)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The name of the formula leads to the metric that was declared on it.
+        declared = (self.formula.__module__, self.formula.__name__)
+        return _restore, (*declared, self.name, self.doc, dict(self.parameters))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         return replace(self, parameters=self.signature().bind(*args, **kwargs).arguments)
@@ -187,3 +193,10 @@ def _describe(
     bounds = f"Range {range[0]:g} to {range[1]:g}"
     bounds += "." if best is None else f", best {best:g}."
     return f"{summary}\n\n{bounds}\n{rest}\n"
+
+
+def _restore(
+    module: str, formula: str, name: str, doc: str, parameters: Mapping[str, Any]
+) -> Metric[...]:
+    declared: Metric[...] = getattr(import_module(module), formula)
+    return replace(declared, name=name, doc=doc, parameters=parameters)

@@ -100,6 +100,17 @@ def test_every_kind_of_report_is_written(name: str, tmp_path: Path) -> None:
     assert READERS[name](output).equals(expected)
 
 
+def test_the_printed_table_has_the_counts_that_were_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["evaluate", str(PATH), *ASK, "--metric", "fp"])
+    header, _, row = capsys.readouterr().out.splitlines()
+    cells = dict(zip(*(line.replace(" ", "").split("|") for line in (header, row)), strict=True))
+    expected = bm.load_example().binmetrics.counts("logistic", "visited_often")
+    assert cells["fp"] == str(expected["fp"].item())
+    assert not {"tp", "fn", "tn"} & cells.keys()
+
+
 def test_options_reach_the_verb(tmp_path: Path) -> None:
     rows = bm.load_example().with_columns(
         outcome=pl.when("visited_often").then(pl.lit("yes")).otherwise(pl.lit("no")),

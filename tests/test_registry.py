@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import polars as pl
 import pytest
 
 import polars_binmetrics as bm
 from polars_binmetrics import rates
 from polars_binmetrics.evaluate import METRICS
-from polars_binmetrics.metric import Metric
+from polars_binmetrics.metric import AnyMetric, Metric
 from polars_binmetrics.namespaces import ExprNamespace
 from tests.expected import EXPECTED, ROW_METRICS, SYNONYMS
 
@@ -53,3 +55,10 @@ def test_metrics_are_values() -> None:
         bm.recall,
         bm.fbeta(2.0),
     }
+
+
+@pytest.mark.parametrize("metric", [*METRICS.values(), bm.fbeta(2.0).alias("f2")], ids=repr)
+def test_metrics_survive_pickle(metric: AnyMetric) -> None:
+    restored = pickle.loads(pickle.dumps(metric))
+    assert restored == metric
+    assert restored.__doc__ == metric.__doc__
