@@ -1,4 +1,5 @@
-"""Where rows enter: names and expressions become clean scores, labels, weights and keys.
+"""
+Where rows enter: names and expressions become clean scores, labels, weights and keys.
 
 After this file a score is Float64 and says all there is to say about its row: null where
 the row is missing (a null score, label or weight) and NaN where the row is at fault (a NaN
@@ -38,9 +39,10 @@ class Rows(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A frame of clean rows: a column a key and a model, `positive` and `weight`.
+    """
+    A frame of clean rows: a column a key and a model, `positive` and `weight`.
 
-    Keys and models map the user's names to the columns' own.
+    `keys` and `models` map the user's names to those of the columns.
     """
 
     frame: pl.LazyFrame
@@ -108,10 +110,12 @@ def clean(
     taken: Iterable[str],
 ) -> Clean:
     """Select what a frame verb needs under names that no user column can have."""
-    score_exprs, models = _resolve(frame, "scores", _listed(scores))
-    labels = _resolve_one(frame, "label", label)
-    weights: Schema = {} if weight is None else _resolve_one(frame, "weight", weight)
-    key_exprs, keys = _resolve(frame, "by", [] if by is None else _listed(by))
+    # The source is asked for its schema once; what follows asks an empty frame like it.
+    header = pl.LazyFrame(schema=frame.collect_schema())
+    score_exprs, models = _resolve(header, "scores", _listed(scores))
+    labels = _resolve_one(header, "label", label)
+    weights: Schema = {} if weight is None else _resolve_one(header, "weight", weight)
+    key_exprs, keys = _resolve(header, "by", [] if by is None else _listed(by))
     if not models:
         raise ValueError("`scores` should name at least one column")
     _check_numeric("scores", models)
@@ -153,21 +157,21 @@ def column(argument: str, value: IntoColumn) -> pl.Expr:
 
 
 def _resolve(
-    frame: pl.LazyFrame, argument: str, values: Iterable[IntoColumn]
+    header: pl.LazyFrame, argument: str, values: Iterable[IntoColumn]
 ) -> tuple[list[pl.Expr], Schema]:
     """The expressions of an argument, and the schema they select."""
     exprs = [column(argument, value) for value in values]
     if not exprs:
         return exprs, {}
     try:
-        return exprs, dict(frame.select(exprs).collect_schema())
+        return exprs, dict(header.select(exprs).collect_schema())
     except (ColumnNotFoundError, DuplicateError) as error:
         reason, _, _ = str(error).partition("\n")
         raise type(error)(f"`{argument}`: {reason}") from None
 
 
-def _resolve_one(frame: pl.LazyFrame, argument: str, value: IntoColumn) -> Schema:
-    _, schema = _resolve(frame, argument, [value])
+def _resolve_one(header: pl.LazyFrame, argument: str, value: IntoColumn) -> Schema:
+    _, schema = _resolve(header, argument, [value])
     if len(schema) != 1:
         raise ValueError(f"`{argument}` should be one column, got {len(schema)}")
     return schema

@@ -86,6 +86,19 @@ def test_the_source_is_read_once_and_for_the_columns_used(
     assert_frame_equal(result, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
+def test_the_source_is_asked_for_its_schema_once_a_call() -> None:
+    asked = 0
+
+    def schema() -> pl.Schema:
+        nonlocal asked
+        asked += 1
+        return FRAME.schema
+
+    frame = register_io_source(lambda *_: iter([FRAME]), schema=schema)
+    bm.of(frame).evaluate(["s", "t"], "y", metrics=["recall", "roc_auc"], by="g")
+    assert asked == 1
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_lazy_verb_collects_nothing(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def collected(*_: Any, **__: Any) -> None:

@@ -73,6 +73,10 @@ def test_import_loads_polars_and_nothing_else() -> None:
     assert loaded == {"polars_binmetrics"}
 
 
+def test_import_works_without_docstrings() -> None:
+    subprocess.run([sys.executable, "-OO", "-c", "import polars_binmetrics"], check=True)
+
+
 def test_the_package_shows_no_more_than_it_offers() -> None:
     import polars_binmetrics as bm
     from polars_binmetrics.evaluate import METRICS
