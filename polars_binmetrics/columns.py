@@ -200,6 +200,8 @@ def _check_label(name: str, dtype: pl.DataType, positive: object) -> None:
     fits = _kind(dtype) == _kind(pl.Series([positive]).dtype)
     if isinstance(dtype, pl.Enum):
         fits = positive in dtype.categories.to_list()
+    elif dtype == pl.Boolean:
+        fits = fits and positive in (False, True)
     if not fits and dtype != pl.Null:
         raise SchemaError(f"`positive`: {positive!r} is no value of the label {name!r}, {dtype}")
 

@@ -199,6 +199,7 @@ def test_a_text_label_needs_positive(dtype: Any) -> None:
     [
         (pl.Int64, "1"),
         (pl.Int64, [1]),
+        (pl.Boolean, 2),
         (pl.Int64, date(1970, 1, 2)),
         (pl.String, 1),
         (pl.Categorical, True),
@@ -206,7 +207,8 @@ def test_a_text_label_needs_positive(dtype: Any) -> None:
     ],
 )
 def test_a_positive_that_is_no_value_of_the_label_is_refused(dtype: Any, positive: Any) -> None:
-    frame = with_("y", ["0", "1", "0", "1"], pl.String).with_columns(pl.col("y").cast(dtype))
+    label = [False, True] * 2 if dtype == pl.Boolean else ["0", "1"] * 2
+    frame = FRAME.with_columns(y=pl.Series(label).cast(dtype))
     with pytest.raises(SchemaError, match=r"`positive`: .* is no value of the label 'y'"):
         frame.lazy().binmetrics.counts("s", "y", positive=positive)
 
