@@ -59,13 +59,14 @@ def confusion(rows: Rows, threshold: pl.Expr, *, strict: bool) -> pl.Expr:
 def tally(
     clean: Clean, thresholds: list[float], *, strict: bool, missing: bool = False
 ) -> pl.LazyFrame:
-    """Count every model at every threshold: [*by, model, threshold, tp, fp, fn, tn, n_missing]."""
+    """Count every model at every threshold: a counts frame, with `n_missing` where asked."""
     sums: dict[str, pl.Expr] = {}
     blocks: list[dict[str, pl.Expr]] = []
     for i, model in enumerate(clean.models):
         rows = clean.of(model)
         sums[f"faulty {i}"] = rows.faulty()
-        sums[f"missing {i}"] = rows.score.is_null().cast(pl.Int64).sum()
+        if missing:
+            sums[f"missing {i}"] = rows.score.is_null().cast(pl.Int64).sum()
         unless_faulty = pl.when(~pl.col(f"faulty {i}"))
         for j, threshold in enumerate(thresholds):
             counted = cells(rows, pl.lit(threshold), strict=strict)

@@ -30,7 +30,7 @@ COUNTS = [*POSITION, *CELLS]
 SIZES = [count_metrics.n, count_metrics.n_positive, count_metrics.n_negative]
 OUTPUT = [*COUNTS, *(metric.name for metric in SIZES), "n_missing"]
 #: The metrics whose column is there without being asked for.
-BASE = {name: METRICS[name] for name in OUTPUT if name in METRICS}
+BASE = [METRICS[name] for name in OUTPUT if name in METRICS]
 
 
 def counts(
@@ -155,7 +155,7 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
             )
         if metric.name not in taken:
             chosen.append(metric)
-        elif metric not in BASE.values():
+        elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
     return like(self.frame, _with_rates(frame, chosen))
 
@@ -238,7 +238,7 @@ def evaluate(
     │ south  ┆ score ┆ 0.5       ┆ 3   ┆ 0.5    ┆ 0.5     │
     └────────┴───────┴───────────┴─────┴────────┴─────────┘
     """
-    chosen = [metric for metric in find(metrics) if metric not in BASE.values()]
+    chosen = [metric for metric in find(metrics) if metric not in BASE]
     names = [metric.name for metric in chosen]
     for name in names:
         if name in OUTPUT:

@@ -22,7 +22,7 @@ def score(null: bool) -> st.SearchStrategy[float | None]:
     return st.sampled_from([*SCORES, None] if null else SCORES)
 
 
-def frames(*, null: bool = True, min_size: int = 0) -> st.SearchStrategy[pl.DataFrame]:
+def frames(*, null: bool = True) -> st.SearchStrategy[pl.DataFrame]:
     """Frames of up to 25 rows: two scores, a label, weights, repeat counts, a segment."""
     row = st.tuples(
         st.sampled_from(["north", "south", "west", None]),
@@ -32,7 +32,7 @@ def frames(*, null: bool = True, min_size: int = 0) -> st.SearchStrategy[pl.Data
         st.sampled_from([0.0, 0.25, 1.0, 2.5, None] if null else [0.0, 0.25, 1.0, 2.5]),
         st.integers(0, 3),
     )
-    return st.lists(row, min_size=min_size, max_size=25).map(
+    return st.lists(row, max_size=25).map(
         lambda rows: pl.DataFrame(rows, schema=SCHEMA, orient="row")
     )
 
