@@ -3,7 +3,8 @@ Where rows enter: names and expressions become clean scores, labels, weights and
 
 After this file a score is Float64 and says all there is to say about its row: null where
 the row is missing (a null score, label or weight) and NaN where the row is at fault (a NaN
-score, a label that is neither 0 nor 1, a weight that is negative, NaN or infinite).
+score, a label that is neither 0 nor 1, a weight that is negative, NaN or infinite). A weight is
+null or a number of at least 0.
 """
 
 from __future__ import annotations
@@ -69,8 +70,11 @@ class Clean(NamedTuple):
             reduced.select(*internal, pl.concat_list(structs).alias("block"))
             .explode("block", empty_as_null=False)
             .unnest("block")
-            .rename({ours: name for name, ours in self.keys.items()})
         )
+
+    def named(self, result: pl.LazyFrame) -> pl.LazyFrame:
+        """The result with the keys under the names that the user gave them."""
+        return result.rename({ours: name for name, ours in self.keys.items()})
 
 
 def rows(
@@ -91,9 +95,12 @@ def rows(
         sound = pl.lit(True)
     present = label.is_not_null()
     if weight is not None:
-        weight = column("weight", weight).cast(pl.Float64)
-        sound &= weight.is_between(0, float("inf"), closed="left")
-        present &= weight.is_not_null()
+        given = column("weight", weight).cast(pl.Float64)
+        usable = given.is_between(0, float("inf"), closed="left")
+        sound &= usable
+        present &= given.is_not_null()
+        # A faulty row counts as one, so that a sum shows it.
+        weight = pl.when(~usable).then(1.0).otherwise(given)
     # The score comes first in this expression because it gives the result its name.
     score = pl.when(present & sound).then(score).when(present).then(float("nan"))
     return Rows(score, is_positive, weight)
@@ -136,7 +143,8 @@ def clean(
     if clean_weight is not None:
         selected.append(clean_weight.alias("weight"))
     return Clean(
-        frame=frame.select(selected),
+        # What reads the rows more than once reads the source once, on both engines.
+        frame=frame.select(selected).cache(),
         keys={key: f"key {key}" for key in keys},
         models={model: f"score {model}" for model in models},
         weighted=weight is not None,

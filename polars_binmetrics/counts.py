@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_binmetrics.columns import Clean, Rows
+from polars_binmetrics.columns import Rows
 
 CELLS = ["tp", "fp", "fn", "tn"]
 
@@ -54,26 +54,3 @@ def confusion(rows: Rows, threshold: pl.Expr, *, strict: bool) -> pl.Expr:
     units = [pl.lit([int(i == j) for j in range(len(CELLS))], dtype) for i in range(len(CELLS))]
     array = reduce(add, (count * unit for count, unit in zip(counted, units, strict=True)))
     return pl.when(sound(rows, threshold)).then(array).arr.to_struct(CELLS)
-
-
-def tally(
-    clean: Clean, thresholds: list[float], *, strict: bool, missing: bool = False
-) -> pl.LazyFrame:
-    """Count every model at every threshold: a counts frame, with `n_missing` where asked."""
-    sums: dict[str, pl.Expr] = {}
-    blocks: list[dict[str, pl.Expr]] = []
-    for i, model in enumerate(clean.models):
-        rows = clean.of(model)
-        sums[f"faulty {i}"] = rows.faulty()
-        if missing:
-            sums[f"missing {i}"] = rows.score.is_null().cast(pl.Int64).sum()
-        unless_faulty = pl.when(~pl.col(f"faulty {i}"))
-        for j, threshold in enumerate(thresholds):
-            counted = cells(rows, pl.lit(threshold), strict=strict)
-            sums |= {f"{name} {i} {j}": getattr(counted, name) for name in CELLS}
-            block = {"model": pl.lit(model), "threshold": pl.lit(threshold)}
-            block |= {name: unless_faulty.then(pl.col(f"{name} {i} {j}")) for name in CELLS}
-            if missing:
-                block["n_missing"] = pl.col(f"missing {i}")
-            blocks.append(block)
-    return clean.reduce(sums, blocks)

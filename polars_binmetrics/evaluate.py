@@ -12,10 +12,11 @@ from polars.exceptions import DuplicateError
 from polars_binmetrics import probability, ranking
 from polars_binmetrics import rates as count_metrics
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
-from polars_binmetrics.counts import CELLS, tally
+from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RowMetric
-from polars_binmetrics.thresholds import IntoThresholds, threshold_list
+from polars_binmetrics.sweep import levels, sweep
+from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
 IntoMetric: TypeAlias = str | Metric[...]
 
@@ -43,6 +44,7 @@ def counts(
     weight: IntoColumn | None = None,
     positive: object = None,
     strict: bool = False,
+    rollup: bool = False,
 ) -> Frame:
     """
     Count true and false positives and negatives per segment, model and threshold.
@@ -55,7 +57,8 @@ def counts(
     label
         The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
     thresholds
-        A number or several. A row is called positive when ``score >= threshold``.
+        A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is called
+        positive when ``score >= threshold``.
     by
         Segments: names, expressions or selectors. A null key is a segment of its own.
     weight
@@ -64,6 +67,10 @@ def counts(
         The value of `label` that counts as positive; any other value is then negative.
     strict
         Call a row positive only when ``score > threshold``.
+    rollup
+        Add the totals over the last keys, step by step up to all rows. The column `level`
+        then says how many keys a row's segment has, 0 for the grand total; the other keys of a
+        total are null.
 
     Returns
     -------
@@ -99,10 +106,16 @@ def counts(
     └───────┴───────────┴─────┴─────┴─────┴─────┘
     """
     rows = clean(
-        self.frame.lazy(), scores, label, by=by, weight=weight, positive=positive, taken=COUNTS
+        self.frame.lazy(),
+        scores,
+        label,
+        by=by,
+        weight=weight,
+        positive=positive,
+        taken=[*COUNTS, *levels(rollup)],
     )
-    table = tally(rows, threshold_list(thresholds), strict=strict)
-    return like(self.frame, table.sort(*rows.keys, *POSITION))
+    swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
+    return like(self.frame, rows.named(swept.counts().drop("n_missing")))
 
 
 def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
@@ -149,15 +162,11 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
     taken = frame.collect_schema()
     chosen: list[CountMetric[...]] = []
     for metric in find(each for group in metrics for each in _listed(group)):
-        if isinstance(metric, RowMetric):
-            raise ValueError(
-                f"`metrics`: {metric.name!r} is not of the counts; use `evaluate` on the rows"
-            )
         if metric.name not in taken:
-            chosen.append(metric)
+            chosen.append(of_counts(metric))
         elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
-    return like(self.frame, _with_rates(frame, chosen))
+    return like(self.frame, with_rates(frame, chosen))
 
 
 def evaluate(
@@ -171,6 +180,7 @@ def evaluate(
     weight: IntoColumn | None = None,
     positive: object = None,
     strict: bool = False,
+    rollup: bool = False,
 ) -> Frame:
     """
     Compute metrics per segment, model and threshold.
@@ -185,7 +195,8 @@ def evaluate(
     metrics
         Names or metric objects, as in ``["recall", bm.fbeta(2.0), "roc_auc"]``.
     thresholds
-        A number or several. A row is called positive when ``score >= threshold``.
+        A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is called
+        positive when ``score >= threshold``.
     by
         Segments: names, expressions or selectors. A null key is a segment of its own.
     weight
@@ -194,6 +205,10 @@ def evaluate(
         The value of `label` that counts as positive; any other value is then negative.
     strict
         Call a row positive only when ``score > threshold``.
+    rollup
+        Add the totals over the last keys, step by step up to all rows. The column `level`
+        then says how many keys a row's segment has, 0 for the grand total; the other keys of a
+        total are null.
 
     Returns
     -------
@@ -250,35 +265,38 @@ def evaluate(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*OUTPUT, *names],
+        taken=[*OUTPUT, *levels(rollup), *names],
     )
-    of_counts = [metric for metric in chosen if isinstance(metric, CountMetric)]
+    counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
+    swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
+    table = with_rates(swept.counts(), [*SIZES, *counted])
     if of_rows:
-        # Two aggregations of one frame: only a cache has both engines read it once.
-        rows = rows._replace(frame=rows.frame.cache())
-    table = tally(rows, threshold_list(thresholds), strict=strict, missing=True)
-    table = _with_rates(table, [*SIZES, *of_counts])
-    if of_rows:
-        keys = [*rows.keys, "model"]
-        table = table.join(_summaries(rows, of_rows), on=keys, how="left", nulls_equal=True)
-    return like(self.frame, table.select(*rows.keys, *OUTPUT, *names).sort(*rows.keys, *POSITION))
+        summaries = _summaries(rows, of_rows, rollup=rollup)
+        table = table.join(
+            summaries, on=swept.by, how="left", nulls_equal=True, maintain_order="left"
+        )
+    keys = [name for name in swept.by if name != "model"]
+    return like(self.frame, rows.named(table.select(*keys, *OUTPUT, *names)))
 
 
-def find(metrics: IntoMetric | Iterable[IntoMetric]) -> list[AnyMetric]:
+def find(
+    metrics: IntoMetric | Iterable[IntoMetric], *, argument: str = "metrics"
+) -> list[AnyMetric]:
     """Metrics by name or as objects, each name once."""
     found: dict[str, AnyMetric] = {}
     for given in _listed(metrics):
-        metric = named(given) if isinstance(given, str) else given
+        metric = named(given, argument=argument) if isinstance(given, str) else given
         if not isinstance(metric, CountMetric | RowMetric):
-            raise TypeError(f"`metrics` should be names or metrics, got {type(given).__name__}")
+            got = type(given).__name__
+            raise TypeError(f"`{argument}` should be names or metrics, got {got}")
         try:
             metric.signature().bind(**metric.parameters)
         except TypeError as error:
-            raise TypeError(f"`metrics`: {metric.name!r}: {error}") from None
+            raise TypeError(f"`{argument}`: {metric.name!r}: {error}") from None
         if metric.name in found:
             raise DuplicateError(
-                f"`metrics`: {metric.name!r} is there twice; rename one,"
+                f"`{argument}`: {metric.name!r} is there twice; rename one,"
                 f" for example bm.{metric.name}(...).alias('other')"
             )
         found[metric.name] = metric
@@ -291,21 +309,34 @@ def _listed(metrics: IntoMetric | Iterable[IntoMetric]) -> Iterable[IntoMetric]:
     return metrics
 
 
-def named(name: str) -> AnyMetric:
+def named(name: str, *, argument: str = "metrics") -> AnyMetric:
     """The metric of this name."""
     if name in METRICS:
         return METRICS[name]
     near = difflib.get_close_matches(name, METRICS, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(METRICS))}"
-    raise ValueError(f"`metrics`: there is no metric {name!r}; {hint}")
+    raise ValueError(f"`{argument}`: there is no metric {name!r}; {hint}")
 
 
-def _with_rates(frame: pl.LazyFrame, metrics: Sequence[CountMetric[...]]) -> pl.LazyFrame:
-    return frame.with_columns(metric.expr().alias(metric.name) for metric in metrics)
+def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:
+    """The metric, which is one of the counts."""
+    if isinstance(metric, RowMetric):
+        raise ValueError(
+            f"`{argument}`: {metric.name!r} is not of the counts; use `evaluate` on the rows"
+        )
+    return metric
 
 
-def _summaries(rows: Clean, metrics: Sequence[RowMetric]) -> pl.LazyFrame:
-    """The metrics that take no threshold: [*by, model, *metrics]."""
+def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.LazyFrame:
+    """A counts frame with a column a metric."""
+    # Counts can be edited; what is less than none has no rate.
+    sane = {name: pl.when(pl.col(name) >= 0).then(pl.col(name)) for name in CELLS}
+    cells = Cells(**sane, threshold=COLUMNS.threshold)
+    return frame.with_columns(metric.expr(cells).alias(metric.name) for metric in metrics)
+
+
+def _summaries(rows: Clean, metrics: Sequence[RowMetric], *, rollup: bool) -> pl.LazyFrame:
+    """The metrics that take no threshold: [*by, model, *metrics]; of totals, over their rows."""
     aggregations = {
         f"{i} {j}": metric.expr(rows.of(model))
         for i, model in enumerate(rows.models)
@@ -316,4 +347,13 @@ def _summaries(rows: Clean, metrics: Sequence[RowMetric]) -> pl.LazyFrame:
         | {metric.name: pl.col(f"{i} {j}") for j, metric in enumerate(metrics)}
         for i, model in enumerate(rows.models)
     ]
-    return rows.reduce(aggregations, blocks)
+    if not rollup:
+        return rows.reduce(aggregations, blocks)
+    keys = list(rows.keys.items())
+    totals = [
+        rows._replace(keys=dict(keys[:level]))
+        .reduce(aggregations, blocks)
+        .with_columns(level=pl.lit(level, pl.Int64))
+        for level in range(len(keys) + 1)
+    ]
+    return pl.concat(totals, how="diagonal")

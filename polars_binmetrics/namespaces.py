@@ -6,7 +6,7 @@ from typing import overload
 
 import polars as pl
 
-from polars_binmetrics import evaluate, probability, ranking, rates
+from polars_binmetrics import choice, evaluate, histogram, probability, ranking, rates
 from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
     at_threshold,
@@ -81,6 +81,12 @@ class FrameNamespace(FrameFace[Frame]):
     counts = evaluate.counts
     rates = evaluate.rates
     evaluate = evaluate.evaluate
+
+    best_threshold = choice.best_threshold
+
+    cumulate = histogram.cumulate
+    roc_auc = histogram.roc_auc
+    histogram = histogram.histogram
 
 
 pl.api.register_expr_namespace("binmetrics")(ExprNamespace)

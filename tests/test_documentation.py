@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import polars_binmetrics as bm
+from polars_binmetrics import choice, histogram, thresholds
 from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import CountMetric, Metric, RowMetric
 from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
@@ -29,10 +30,17 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
             yield f"{face.__name__}.{name}", value
 
 
+FUNCTIONS = {
+    name: getattr(module, name)
+    for module in (choice, histogram, thresholds)
+    for name in module.__all__
+}
 VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
-DOCUMENTED = {**VERBS, **EXPRESSIONS, **METRICS, **OTHER}
+DOCUMENTED = {**VERBS, **FUNCTIONS, **EXPRESSIONS, **METRICS, **OTHER}
+WITHOUT_PARAMETERS = ["load_example", "FrameNamespace.cumulate", "FrameNamespace.roc_auc"]
+WITHOUT_COST = ["of", *choice.__all__]
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
@@ -44,14 +52,14 @@ def test_the_examples_of_a_docstring_run(name: str) -> None:
         assert doctest.DocTestRunner().run(found).failed == 0
 
 
-@pytest.mark.parametrize("name", [*VERBS, *EXPRESSIONS])
+@pytest.mark.parametrize("name", [*VERBS, *FUNCTIONS, *EXPRESSIONS])
 def test_a_function_is_documented_in_full(name: str) -> None:
     doc = DOCUMENTED[name].__doc__
     sections = re.findall(r"^ *(\w+)\n *-+$", doc, flags=re.MULTILINE)
     expected = ["Parameters", "Returns", "Raises", "Notes", "Examples"]
-    if name == "load_example":
+    if name in WITHOUT_PARAMETERS:
         expected.remove("Parameters")
-    if name == "of" or isinstance(METRICS.get(name.rpartition(".")[2]), RowMetric):
+    if name in WITHOUT_COST or isinstance(METRICS.get(name.removeprefix("ExprNamespace.")), RowMetric):
         expected.remove("Notes")
     assert sections == expected
 

@@ -1,0 +1,309 @@
+"""The mergeable state: rows between thresholds, which add over days, files and machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import overload
+
+import polars as pl
+from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
+
+from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
+from polars_binmetrics.counts import CELLS
+from polars_binmetrics.face import Frame, FrameFace, like
+from polars_binmetrics.sweep import SIDES, cumulated, levels, sound, sweep
+from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
+
+__all__ = ["merge_histograms"]
+
+STATE = ["model", "threshold", *SIDES]
+BOUNDS = ["roc_auc", "roc_auc_lower", "roc_auc_upper"]
+#: How often a bin came; a name that no key has.
+OFTEN = "histograms with this bin"
+OTHER_GRIDS = "the states are over different grids"
+
+
+def histogram(
+    self: FrameFace[Frame],
+    scores: IntoColumns,
+    label: IntoColumn,
+    *,
+    bins: IntoThresholds,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> Frame:
+    """
+    Count positives and negatives between thresholds: a state to store and to merge.
+
+    Parameters
+    ----------
+    scores
+        A score column a model: names, expressions or selectors. Numeric or Boolean; compared
+        as Float64.
+    label
+        The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
+    bins
+        The thresholds between the bins: a number, several, `uniform`, `dyadic`, `quantiles` or
+        `every_score`. Only states over the same numbers can be merged.
+    by
+        Segments: names, expressions or selectors. A null key is a segment of its own.
+    weight
+        Weight of each row, at least 0. It makes the state Float64 sums of weights.
+    positive
+        The value of `label` that counts as positive; any other value is then negative.
+    rollup
+        Add the totals over the last keys, as in `counts`.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        ``[*by, model, threshold, positives, negatives]``, sorted by all but the last two, which
+        are Int64, or Float64 with weights. A bin holds the rows with
+        ``threshold <= score < next threshold``; the bin with a null threshold those below all
+        thresholds. Every group has every bin, so no row used is lost. Rows with a null score,
+        label or weight are left out. Rows with a NaN score, a label that is neither 0 nor 1, or
+        a weight that is negative, NaN or infinite are in a bin of their own, threshold NaN,
+        each counted as one.
+
+    Raises
+    ------
+    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
+        When the call is made, naming the argument.
+
+    Notes
+    -----
+    One group-by of the rows, whatever the number of bins, in memory that grows with segments
+    times models times bins and not with the rows.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.histogram("score", "y", bins=[0.2, 0.5])
+    shape: (3, 4)
+    ┌───────┬───────────┬───────────┬───────────┐
+    │ model ┆ threshold ┆ positives ┆ negatives │
+    │ ---   ┆ ---       ┆ ---       ┆ ---       │
+    │ str   ┆ f64       ┆ i64       ┆ i64       │
+    ╞═══════╪═══════════╪═══════════╪═══════════╡
+    │ score ┆ null      ┆ 0         ┆ 1         │
+    │ score ┆ 0.2       ┆ 1         ┆ 0         │
+    │ score ┆ 0.5       ┆ 1         ┆ 1         │
+    └───────┴───────────┴───────────┴───────────┘
+    """
+    rows = clean(
+        self.frame.lazy(),
+        scores,
+        label,
+        by=by,
+        weight=weight,
+        positive=positive,
+        taken=[*STATE, *levels(rollup)],
+    )
+    swept = sweep(rows, thresholds_of("bins", bins), strict=False, rollup=rollup)
+    return like(self.frame, rows.named(swept.labelled(swept.state).drop("n_missing")))
+
+
+def cumulate(self: FrameFace[Frame]) -> Frame:
+    """
+    Turn a histogram into the counts at each of its thresholds.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        The counts frame that `counts` gives at these thresholds: the columns of the histogram
+        with tp, fp, fn and tn in place of positives and negatives. Null for a group with a bin
+        at NaN, or with a number that is null, negative, NaN or infinite.
+
+    Raises
+    ------
+    ColumnNotFoundError, DuplicateError
+        When the frame is no histogram, or has a column called like a count.
+
+    Notes
+    -----
+    Four running sums over the bins; no row is read again.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.histogram("score", "y", bins=[0.2, 0.5]).binmetrics.cumulate()
+    shape: (2, 6)
+    ┌───────┬───────────┬─────┬─────┬─────┬─────┐
+    │ model ┆ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  │
+    │ ---   ┆ ---       ┆ --- ┆ --- ┆ --- ┆ --- │
+    │ str   ┆ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 │
+    ╞═══════╪═══════════╪═════╪═════╪═════╪═════╡
+    │ score ┆ 0.2       ┆ 2   ┆ 1   ┆ 0   ┆ 1   │
+    │ score ┆ 0.5       ┆ 1   ┆ 1   ┆ 1   ┆ 1   │
+    └───────┴───────────┴─────┴─────┴─────┴─────┘
+    """
+    state = self.frame.lazy()
+    by = _groups(state, CELLS)
+    return like(self.frame, cumulated(state.sort(*by, "threshold"), by))
+
+
+def roc_auc(self: FrameFace[Frame]) -> Frame:
+    """
+    Compute the area under the ROC curve of a histogram, and the bounds that it can't leave.
+
+    ``P(S+ > S-) + P(S+ = S-) / 2``, where rows of one bin count as equal. The bounds are those
+    of the rows: were all pairs within a bin lost, and were they all won.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        ``[*by, model, roc_auc, roc_auc_lower, roc_auc_upper]``, Float64 from 0 to 1, sorted;
+        null with one class only, and where `cumulate` gives null.
+
+    Raises
+    ------
+    ColumnNotFoundError, DuplicateError
+        When the frame is no histogram, or has a column called like one of the results.
+
+    Notes
+    -----
+    Sums over the bins; no row is read again. With `every_score` as bins all three are the area
+    itself.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.histogram("score", "y", bins=[0.2, 0.5]).binmetrics.roc_auc()
+    shape: (1, 4)
+    ┌───────┬─────────┬───────────────┬───────────────┐
+    │ model ┆ roc_auc ┆ roc_auc_lower ┆ roc_auc_upper │
+    │ ---   ┆ ---     ┆ ---           ┆ ---           │
+    │ str   ┆ f64     ┆ f64           ┆ f64           │
+    ╞═══════╪═════════╪═══════════════╪═══════════════╡
+    │ score ┆ 0.625   ┆ 0.5           ┆ 0.75          │
+    └───────┴─────────┴───────────────┴───────────────┘
+    """
+    frame = self.frame.lazy()
+    by = _groups(frame, BOUNDS)
+    positives, negatives = (pl.col(side).cast(pl.Float64) for side in SIDES)
+    # The same sum for all pairs, so that a perfect order gives exactly 1.
+    pairs = (positives * negatives.sum()).sum()
+    won = (positives * negatives.cum_sum().shift(1, fill_value=0)).sum()
+    tied = (positives * negatives).sum()
+    areas = dict(zip(BOUNDS, [won + tied / 2, won, won + tied], strict=True))
+    table = frame.sort(*by, "threshold").select(
+        *by,
+        *(
+            pl.when(sound().all() & (pairs > 0)).then(area / pairs).over(by).alias(name)
+            for name, area in areas.items()
+        ),
+    )
+    return like(self.frame, table.unique(by).sort(by))
+
+
+@overload
+def merge_histograms(frames: Iterable[pl.DataFrame]) -> pl.DataFrame: ...
+@overload
+def merge_histograms(frames: Iterable[pl.LazyFrame]) -> pl.LazyFrame: ...
+def merge_histograms(
+    frames: Iterable[pl.DataFrame] | Iterable[pl.LazyFrame],
+) -> pl.DataFrame | pl.LazyFrame:
+    """
+    Add histograms over the same grid: those of many days, files or machines.
+
+    Parameters
+    ----------
+    frames
+        Histograms, all eager or all lazy, with the same columns and over the same thresholds.
+        Segments and models need not be the same. A frame may itself be several histograms,
+        one below the other, as a scan of many files gives them.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        The histogram of all their rows, sorted. The order of the frames does not matter.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When there is no frame, or one that is none, or some are eager and some lazy.
+    ColumnNotFoundError, SchemaError
+        When the columns of a frame are not those of a histogram, or not those of the first.
+    InvalidOperationError
+        When thresholds differ; of lazy frames, when they are collected. Histograms over
+        `every_score` or `quantiles` seldom have thresholds in common.
+
+    Notes
+    -----
+    One group-by of the bins. Whole numbers add exactly; sums of weights to rounding.
+
+    Examples
+    --------
+    >>> monday = pl.DataFrame({"y": [0, 1], "score": [0.1, 0.4]})
+    >>> tuesday = pl.DataFrame({"y": [0, 1], "score": [0.6, 0.8]})
+    >>> bm.merge_histograms(
+    ...     day.binmetrics.histogram("score", "y", bins=[0.2, 0.5]) for day in (monday, tuesday)
+    ... )
+    shape: (3, 4)
+    ┌───────┬───────────┬───────────┬───────────┐
+    │ model ┆ threshold ┆ positives ┆ negatives │
+    │ ---   ┆ ---       ┆ ---       ┆ ---       │
+    │ str   ┆ f64       ┆ i64       ┆ i64       │
+    ╞═══════╪═══════════╪═══════════╪═══════════╡
+    │ score ┆ null      ┆ 0         ┆ 1         │
+    │ score ┆ 0.2       ┆ 1         ┆ 0         │
+    │ score ┆ 0.5       ┆ 1         ┆ 1         │
+    └───────┴───────────┴───────────┴───────────┘
+    """
+    given: list[pl.DataFrame | pl.LazyFrame] = list(frames)
+    if not given:
+        raise ValueError("`frames` should hold at least one histogram, got none")
+    for frame in given:
+        if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            raise TypeError(f"`frames` should be frames, got {type(frame).__name__}")
+        if isinstance(frame, pl.LazyFrame) != isinstance(given[0], pl.LazyFrame):
+            raise TypeError("`frames` should be all DataFrames or all LazyFrames, got both")
+    states = [frame.lazy() for frame in given]
+    by = _groups(states[0], [])
+    schema = states[0].collect_schema()
+    for i, state in enumerate(states[1:], start=1):
+        if dict(other := state.collect_schema()) != dict(schema):
+            raise SchemaError(
+                f"`frames`: the first has columns {_described(schema)}; number {i + 1} has"
+                f" {_described(other)}"
+            )
+    merged = (
+        pl.concat([state.select(schema.names()) for state in states])
+        .group_by(*by, "threshold")
+        .agg(pl.col(SIDES).sum(), pl.len().alias(OFTEN))
+    )
+    # Each histogram has every bin in each of its groups. So a threshold that comes less often
+    # than the bin below them all is missing somewhere.
+    threshold, often = pl.col("threshold"), pl.col(OFTEN)
+    lacking = often.sum().over(threshold) != often.filter(threshold.is_null()).sum()
+    refused = (lacking & threshold.is_not_nan().fill_null(True)).any()
+    # Only a cast that can't be done stops a plan.
+    refusal = pl.when(refused).then(pl.lit(OTHER_GRIDS)).cast(schema["positives"])
+    merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
+    merged = merged.select(schema.names()).sort(*by, "threshold")
+    return like(given[0], merged)
+
+
+def _groups(state: pl.LazyFrame, added: Iterable[str]) -> list[str]:
+    """The columns of a histogram that make a group."""
+    columns = state.collect_schema().names()
+    for name in STATE:
+        if name not in columns:
+            raise ColumnNotFoundError(
+                f"the frame is no histogram: it has no column {name!r}, only {_listed(columns)}"
+            )
+    by = [name for name in columns if name not in ("threshold", *SIDES)]
+    for name in added:
+        if name in by:
+            raise DuplicateError(f"the frame has a column {name!r} already; rename it")
+    return by
+
+
+def _described(schema: pl.Schema) -> str:
+    return ", ".join(f"{name} {dtype}" for name, dtype in schema.items())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
