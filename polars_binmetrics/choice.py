@@ -286,12 +286,11 @@ def best_threshold(
     ]
     value = wanted.sign * (threshold if wanted.metric is None else pl.col(wanted.metric.name))
     value = pl.when(*allowed).then(value) if allowed else value
-    top = value.max()
+    top = value.max().over("group")
     tied = value == top
     if wanted.metric is not None:
         tied |= value >= top - TIE * pl.max_horizontal(top.abs(), 1)
-    chosen = pl.when(tied).then(threshold).max().over("group")
-    best = table.filter(threshold == chosen)
+    best = table.filter(tied).filter(threshold == threshold.max().over("group"))
     result = swept.groups.join(best, on="group", how="left", maintain_order="left")
     return like(self.frame, rows.named(result.select(*swept.by, threshold, *CELLS, *metrics)))
 

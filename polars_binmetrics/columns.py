@@ -99,7 +99,7 @@ def rows(
         usable = given.is_between(0, float("inf"), closed="left")
         sound &= usable
         present &= given.is_not_null()
-        # A faulty row counts as one, so that a sum shows it.
+        # A sum of weights then shows the faulty rows.
         weight = pl.when(~usable).then(1.0).otherwise(given)
     # The score comes first in this expression because it gives the result its name.
     score = pl.when(present & sound).then(score).when(present).then(float("nan"))

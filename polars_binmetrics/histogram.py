@@ -65,7 +65,7 @@ def histogram(
         thresholds. Every group has every bin, so no row used is lost. Rows with a null score,
         label or weight are left out. Rows with a NaN score, a label that is neither 0 nor 1, or
         a weight that is negative, NaN or infinite are in a bin of their own, threshold NaN,
-        each counted as one.
+        where such a weight is taken as 1.
 
     Raises
     ------
@@ -183,19 +183,32 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
     frame = self.frame.lazy()
     by = _groups(frame, BOUNDS)
     positives, negatives = (pl.col(side).cast(pl.Float64) for side in SIDES)
-    # The same sum for all pairs, so that a perfect order gives exactly 1.
-    pairs = (positives * negatives.sum()).sum()
-    won = (positives * negatives.cum_sum().shift(1, fill_value=0)).sum()
-    tied = (positives * negatives).sum()
-    areas = dict(zip(BOUNDS, [won + tied / 2, won, won + tied], strict=True))
-    table = frame.sort(*by, "threshold").select(
-        *by,
-        *(
-            pl.when(sound().all() & (pairs > 0)).then(area / pairs).over(by).alias(name)
-            for name, area in areas.items()
-        ),
+    unless_faulty = pl.when(sound().all().over(by))
+    below = negatives.cum_sum().shift(1, fill_value=0).over(by)
+    terms = [
+        positives * negatives,
+        positives * below,
+        # The same sum for all pairs, so that a perfect order gives exactly 1.
+        positives * negatives.sum().over(by),
+    ]
+    tied, won, pairs = (pl.col(name).sum() for name in BOUNDS)
+    areas = [(won + tied / 2) / pairs, won / pairs, (won + tied) / pairs]
+    table = (
+        frame.sort(*by, "threshold")
+        # The terms stand under the names of the results, which no other column has.
+        .select(
+            *by,
+            **{name: unless_faulty.then(term) for name, term in zip(BOUNDS, terms, strict=True)},
+        )
+        .group_by(by)
+        .agg(
+            **{
+                name: pl.when(pairs > 0).then(area)
+                for name, area in zip(BOUNDS, areas, strict=True)
+            }
+        )
     )
-    return like(self.frame, table.unique(by).sort(by))
+    return like(self.frame, table.sort(by))
 
 
 @overload
@@ -252,6 +265,8 @@ def merge_histograms(
     │ score ┆ 0.5       ┆ 1         ┆ 1         │
     └───────┴───────────┴───────────┴───────────┘
     """
+    if isinstance(frames, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"`frames` should be several frames, got {type(frames).__name__}")
     given: list[pl.DataFrame | pl.LazyFrame] = list(frames)
     if not given:
         raise ValueError("`frames` should hold at least one histogram, got none")

@@ -59,7 +59,12 @@ def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) ->
     finest = _counted(rows, thresholds, strict=strict).cache()
     keys = list(rows.keys.values())
     by = [*keys, *levels(rollup), "model"]
-    counted = _rolled_up(finest, keys).cache() if rollup else finest
+    counted = _rolled_up(finest, keys) if rollup else finest
+    if rollup or not keys:  # All rows together are a segment, even if there is none.
+        whole = pl.LazyFrame({"model": list(rows.models)})
+        whole = whole.with_columns(pl.lit(0, pl.Int64).alias(name) for name in levels(rollup))
+        counted = pl.concat([counted, whole], how="diagonal")
+        counted = counted.with_columns(pl.col("rows", *SIDES).fill_null(0)).cache()
     missing = pl.when(PLACE.is_null()).then("rows").otherwise(0).sum()
     groups = counted.group_by(by).agg(n_missing=missing).sort(by).with_row_index("group").cache()
     numbered = (
@@ -111,8 +116,9 @@ def _counted(rows: Clean, thresholds: Thresholds, *, strict: bool) -> pl.LazyFra
     for model, score in rows.models.items():
         if isinstance(thresholds, list):
             frame = reached(rows.frame, score, thresholds, name="place", strict=strict)
-        else:  # Adding 0.0 makes -0.0 and 0.0 one score.
-            frame = rows.frame.with_columns(place=pl.col(score) + 0.0)
+        else:  # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
+            place = pl.when(pl.col(score) == 0).then(0.0).otherwise(pl.col(score))
+            frame = rows.frame.with_columns(place=place)
         of = rows.of(model)
         part = frame.group_by(*keys, "place").agg(
             rows=pl.len().cast(pl.Int64),
@@ -122,9 +128,7 @@ def _counted(rows: Clean, thresholds: Thresholds, *, strict: bool) -> pl.LazyFra
         if not rows.weighted:
             part = part.with_columns(negatives=pl.col("rows") - pl.col("positives"))
         parts.append(part.with_columns(model=pl.lit(model)))
-    if not keys:  # All rows are one segment, even if there is none.
-        parts.append(pl.LazyFrame({"model": list(rows.models)}))
-    return pl.concat(parts, how="diagonal").with_columns(pl.col("rows", *SIDES).fill_null(0))
+    return pl.concat(parts, how="diagonal")
 
 
 def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -59,7 +59,9 @@ def test_a_function_is_documented_in_full(name: str) -> None:
     expected = ["Parameters", "Returns", "Raises", "Notes", "Examples"]
     if name in WITHOUT_PARAMETERS:
         expected.remove("Parameters")
-    if name in WITHOUT_COST or isinstance(METRICS.get(name.removeprefix("ExprNamespace.")), RowMetric):
+    if name in WITHOUT_COST or isinstance(
+        METRICS.get(name.removeprefix("ExprNamespace.")), RowMetric
+    ):
         expected.remove("Notes")
     assert sections == expected
 

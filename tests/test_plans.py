@@ -26,13 +26,33 @@ THRESHOLDS = [0.2, 0.5, 0.8]
 def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     face = bm.of(frame)
     ask: dict[str, Any] = {"by": "g", "thresholds": THRESHOLDS}
+    histogram = face.histogram(["s", "t"], "y", bins=THRESHOLDS, by="g")
     return {
         "counts": face.counts(["s", "t"], "y", **ask),
+        "weighted counts": face.counts(["s", "t"], "y", weight="s", **ask),
+        "strict counts": face.counts(["s", "t"], "y", strict=True, **ask),
+        "rolled-up counts": face.counts(["s", "t"], "y", rollup=True, **ask),
+        "counts of one model": face.counts("s", "y", thresholds=bm.uniform(1001)),
+        "counts at quantiles": face.counts(["s", "t"], "y", thresholds=bm.quantiles(3), by="g"),
+        "counts at every score": face.counts(["s", "t"], "y", thresholds=bm.every_score()),
+        "counts at midpoints": face.counts(
+            ["s", "t"], "y", thresholds=bm.every_score(midpoints=True), by="g"
+        ),
+        "histogram": histogram,
+        "cumulate": bm.of(histogram).cumulate(),
+        "area of a histogram": bm.of(histogram).roc_auc(),
+        "merge_histograms": bm.merge_histograms([histogram]),
+        "best_threshold": face.best_threshold(
+            ["s", "t"], "y", criterion=bm.maximum("tpr", bm.at_most("fpr", 0.5)), by="g"
+        ),
         "rates": bm.of(face.counts(["s", "t"], "y", **ask)).rates(COUNT_METRICS),
         "evaluate": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS, **ask),
         "evaluate without segments": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS),
         "evaluate with AUC": face.evaluate(["s", "t"], "y", metrics=["recall", "roc_auc"], **ask),
         "evaluate with losses": face.evaluate("s", "y", metrics=["brier", "log_loss"], **ask),
+        "evaluate with totals": face.evaluate(
+            ["s", "t"], "y", metrics=["recall", "brier"], rollup=True, **ask
+        ),
     }
 
 
