@@ -10,14 +10,18 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import polars as pl
 from polars.exceptions import PolarsError
 
+from polars_binmetrics import thresholds
 from polars_binmetrics.evaluate import IntoMetric, named
 from polars_binmetrics.example import PATH as EXAMPLE
 from polars_binmetrics.namespaces import of
+from polars_binmetrics.thresholds import IntoThresholds
+
+T = TypeVar("T")
 
 READERS: dict[str, Callable[[list[str]], pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
@@ -80,7 +84,8 @@ def _declare(parser: Parser) -> None:
     add("--label", metavar="COLUMN", required=True, help="outcome, Boolean or 0 and 1")
     add("--score", metavar="COLUMN", action="append", required=True, help="score; repeat a model")
     add("--by", metavar="COLUMN", action="append", default=[], help="segment; repeat a key")
-    add("--threshold", metavar="T,T", default="0.5", help="one or several (default: 0.5)")
+    cuts = "numbers with commas, 'uniform(101)', 'quantiles(11)', ... (default: 0.5)"
+    add("--threshold", metavar="T,T", default="0.5", help=cuts)
     add(
         "--metric",
         metavar="NAME",
@@ -91,6 +96,7 @@ def _declare(parser: Parser) -> None:
     add("--weight", metavar="COLUMN", help="weight of each row")
     add("--positive", metavar="VALUE", help="value of the label that counts as positive")
     add("--strict", action="store_true", help="positive when score > threshold, not >=")
+    add("--rollup", action="store_true", help="add totals over the last keys, up to all rows")
     add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
 
 
@@ -114,6 +120,7 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
             weight=given.weight,
             positive=_positive(given.positive, label),
             strict=given.strict,
+            rollup=given.rollup,
         )
     except (PolarsError, TypeError, ValueError) as error:
         parser.error(re.sub(r"^`(\w+)`", lambda m: f"argument {OPTIONS[m[1]]}", _line(error)))
@@ -175,24 +182,49 @@ def _show(table: pl.DataFrame) -> None:
 
 def _metric(text: str) -> IntoMetric:
     """A name, or a name with keyword parameters as in ``fbeta(beta=2)``."""
-    try:
-        call = ast.parse(text, mode="eval").body
-    except SyntaxError:
+    call = _call(text)
+    if call is None or call.args:
         return text
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
-        return text
-    metric = named(call.func.id)
-    try:
-        return metric(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`metrics`: {text!r}: {error}") from None
+    return _made("metrics", text, named(_name(call)), call)
 
 
-def _thresholds(text: str) -> list[float]:
+def _thresholds(text: str) -> IntoThresholds:
+    """Numbers, or a name with parameters as in ``uniform(101)``."""
+    call = _call(text)
+    if call is not None and _name(call) in thresholds.__all__:
+        make: Callable[..., IntoThresholds] = getattr(thresholds, _name(call))
+        return _made("thresholds", text, make, call)
     try:
         return [float(each) for each in text.split(",")]
     except ValueError:
-        raise ValueError(f"`thresholds` should be numbers with commas, got {text!r}") from None
+        allowed = ", ".join(thresholds.__all__)
+        raise ValueError(
+            f"`thresholds` should be numbers with commas, or one of {allowed}; got {text!r}"
+        ) from None
+
+
+def _call(text: str) -> ast.Call | None:
+    """The text as the call of a name, if it is one."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return None
+    return call if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func)
+
+
+def _made(argument: str, text: str, make: Callable[..., T], call: ast.Call) -> T:
+    """What the call makes of its parameters, which are literals."""
+    try:
+        args = [ast.literal_eval(each) for each in call.args]
+        return make(
+            *args, **{str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{argument}`: {text!r}: {error}") from None
 
 
 def _positive(text: str | None, dtype: pl.DataType | None) -> object:

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
 from polars_binmetrics.command import main
@@ -153,6 +155,31 @@ def test_positive_is_read_as_the_type_of_the_label(
 
 
 @pytest.mark.parametrize(
+    ("text", "thresholds"),
+    [
+        ("0.3,0.5", [0.3, 0.5]),
+        ("uniform(11)", bm.uniform(11)),
+        ("dyadic(3, lo=-1, hi=1)", bm.dyadic(3, -1, 1)),
+        ("quantiles(5, per='segment')", bm.quantiles(5, per="segment")),
+        ("every_score(midpoints=True)", bm.every_score(midpoints=True)),
+    ],
+)
+def test_any_thresholds_and_totals(text: str, thresholds: Any, tmp_path: Path) -> None:
+    output = tmp_path / "report.parquet"
+    options = ["--by", "health", "--rollup", "--threshold", text, "--output", str(output)]
+    main(["evaluate", str(PATH), *ASK, *options])
+    expected = bm.load_example().binmetrics.evaluate(
+        "logistic",
+        "visited_often",
+        metrics="recall",
+        by="health",
+        thresholds=thresholds,
+        rollup=True,
+    )
+    assert_frame_equal(pl.read_parquet(output), expected)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--label", "nope"], "argument --label: "),
@@ -167,6 +194,10 @@ def test_positive_is_read_as_the_type_of_the_label(
         (["--threshold", "0.3;0.5"], "argument --threshold should be numbers with commas"),
         (["--threshold", ""], "argument --threshold should be numbers with commas"),
         (["--threshold", "nan"], "argument --threshold should be a number, got NaN"),
+        (["--threshold", "uniform(1)"], "argument --threshold: 'uniform(1)': `n` should be at"),
+        (["--threshold", "uniform()"], "argument --threshold: 'uniform()': "),
+        (["--threshold", "uniform(n)"], "argument --threshold: 'uniform(n)': "),
+        (["--threshold", "exit(1)"], "argument --threshold should be numbers with commas, or"),
         (["--metric", "recal"], "argument --metric: there is no metric 'recal'; did you mean"),
         (["--metric", "fbeta"], "argument --metric: "),
         (["--metric", "fbeta(beta=-1)"], "argument --metric: 'fbeta(beta=-1)': `beta` should"),
