@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -36,10 +36,10 @@ class CellMap(NamedTuple):
 
 
 def reached(
-    frame: pl.LazyFrame, score: str, thresholds: Sequence[float], *, name: str, strict: bool
+    frame: pl.LazyFrame, scores: Mapping[str, str], thresholds: Sequence[float], *, strict: bool
 ) -> pl.LazyFrame:
     """
-    Add how many of the sorted thresholds the score reaches, as the column `name`.
+    Add how many of the sorted thresholds each score reaches, for columns `{name: score}`.
 
     Null for a null score, and one more than there are thresholds for NaN.
 
@@ -52,25 +52,30 @@ def reached(
     first, *rest = [2**k for k in reversed(range(most.bit_length()))]
     # No score but NaN reaches NaN.
     padded = [*thresholds, *[math.nan] * (2 * first)]
-    place = pl.col(name)
-
-    def passed(pivot: pl.Expr, step: int) -> pl.Expr:
-        passes = pl.col(score) > pivot if strict else pl.col(score) >= pivot
-        return passes.cast(pl.UInt32) * step
-
     base = _table(below, pl.UInt32)
     pivots = _table([padded[count + first - 1] for count in below], pl.Float64)
     table = _table(padded, pl.Float64)
-    frame = frame.with_columns(cells.of(pl.col(score)).alias(name))
-    frame = frame.with_columns(
-        (base.gather(place) + passed(pivots.gather(place), first)).alias(name)
-    )
+
+    def passed(score: str, pivot: pl.Expr, step: int) -> pl.Expr:
+        passes = pl.col(score) > pivot if strict else pl.col(score) >= pivot
+        return passes.cast(pl.UInt32) * step
+
+    def start(cell: pl.Expr, score: str) -> pl.Expr:
+        return base.gather(cell) + passed(score, pivots.gather(cell), first)
+
+    def go_on(place: pl.Expr, score: str, step: int) -> pl.Expr:
+        return place + passed(score, table.gather(place + (step - 1)), step)
+
+    def finish(place: pl.Expr, score: str) -> pl.Expr:
+        return pl.when(pl.col(score).is_nan()).then(len(thresholds) + 1).otherwise(place)
+
+    frame = frame.with_columns(**{to: cells.of(pl.col(score)) for to, score in scores.items()})
+    frame = frame.with_columns(**{to: start(pl.col(to), score) for to, score in scores.items()})
     for step in rest:
-        frame = frame.with_columns(place + passed(table.gather(place + (step - 1)), step))
-    faulty = pl.col(score).is_nan()
-    return frame.with_columns(
-        pl.when(faulty).then(len(thresholds) + 1).otherwise(place).alias(name)
-    )
+        frame = frame.with_columns(
+            **{to: go_on(pl.col(to), score, step) for to, score in scores.items()}
+        )
+    return frame.with_columns(**{to: finish(pl.col(to), score) for to, score in scores.items()})
 
 
 def _cells(thresholds: Sequence[float]) -> tuple[CellMap, int]:

@@ -110,25 +110,51 @@ def sound() -> pl.Expr:
 
 
 def _counted(rows: Clean, thresholds: Thresholds, *, strict: bool) -> pl.LazyFrame:
-    """Count the rows per segment, model and place."""
+    """
+    Count the rows per segment, model and place.
+
+    The models stand below each other for one group-by. With one a model, the streaming engine
+    would keep all rows for those that come later.
+    """
     keys = list(rows.keys.values())
-    parts: list[pl.LazyFrame] = []
-    for model, score in rows.models.items():
-        if isinstance(thresholds, list):
-            frame = reached(rows.frame, score, thresholds, name="place", strict=strict)
-        else:  # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
-            place = pl.when(pl.col(score) == 0).then(0.0).otherwise(pl.col(score))
-            frame = rows.frame.with_columns(place=place)
-        of = rows.of(model)
-        part = frame.group_by(*keys, "place").agg(
+    scores = list(rows.models.values())
+    if isinstance(thresholds, list):
+        # The place tells the model, too: whole numbers are grouped faster than names.
+        size = len(thresholds) + 3
+        columns = [f"place {i}" for i in range(len(scores))]
+        frame = reached(
+            rows.frame, dict(zip(columns, scores, strict=True)), thresholds, strict=strict
+        ).with_columns(
+            pl.col(column).fill_null(size - 1) + i * size for i, column in enumerate(columns)
+        )
+        by = [*keys, "place"]
+        place = PLACE % size
+        names = pl.lit(pl.Series(list(rows.models), dtype=pl.String))
+        told = [names.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)]
+    else:
+        columns = scores
+        # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
+        zeroed = [pl.when(pl.col(each) == 0).then(0.0).otherwise(each) for each in scores]
+        frame = rows.frame.with_columns(
+            each.alias(score) for each, score in zip(zeroed, scores, strict=True)
+        )
+        by = [*keys, "model", "place"]
+        told = [pl.col("model").str.strip_prefix("score ")]
+    index = [*keys, "positive", *(["weight"] if rows.weighted else [])]
+    of = rows.of(next(iter(rows.models)))
+    counted = (
+        frame.select(*index, *columns)
+        .unpivot(columns, index=index, variable_name="model", value_name="place")
+        .group_by(by)
+        .agg(
             rows=pl.len().cast(pl.Int64),
             positives=of.total(of.positive),
             **({"negatives": of.total(~of.positive)} if rows.weighted else {}),
         )
-        if not rows.weighted:
-            part = part.with_columns(negatives=pl.col("rows") - pl.col("positives"))
-        parts.append(part.with_columns(model=pl.lit(model)))
-    return pl.concat(parts, how="diagonal")
+    )
+    if not rows.weighted:
+        counted = counted.with_columns(negatives=pl.col("rows") - pl.col("positives"))
+    return counted.with_columns(told)
 
 
 def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
