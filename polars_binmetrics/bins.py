@@ -58,7 +58,8 @@ def reached(
 
     def passed(score: str, pivot: pl.Expr, step: int) -> pl.Expr:
         passes = pl.col(score) > pivot if strict else pl.col(score) >= pivot
-        return passes.cast(pl.UInt32) * step
+        count = passes.cast(pl.UInt32)
+        return count * step if step > 1 else count
 
     def start(cell: pl.Expr, score: str) -> pl.Expr:
         return base.gather(cell) + passed(score, pivots.gather(cell), first)

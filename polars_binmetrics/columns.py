@@ -3,8 +3,8 @@ Where rows enter: names and expressions become clean scores, labels, weights and
 
 After this file a score is Float64 and says all there is to say about its row: null where
 the row is missing (a null score, label or weight) and NaN where the row is at fault (a NaN
-score, a label that is neither 0 nor 1, a weight that is negative, NaN or infinite). A weight is
-null or a number of at least 0.
+score, a label that is neither 0 nor 1, a weight that is negative, NaN or infinite). Such a row is
+negative if it has no label, and weighs 1 if it has no weight.
 """
 
 from __future__ import annotations
@@ -99,11 +99,10 @@ def rows(
         usable = given.is_between(0, float("inf"), closed="left")
         sound &= usable
         present &= given.is_not_null()
-        # A sum of weights then shows the faulty rows.
-        weight = pl.when(~usable).then(1.0).otherwise(given)
+        weight = pl.when(usable).then(given).otherwise(1.0)
     # The score comes first in this expression because it gives the result its name.
     score = pl.when(present & sound).then(score).when(present).then(float("nan"))
-    return Rows(score, is_positive, weight)
+    return Rows(score, is_positive.fill_null(False), weight)
 
 
 def clean(

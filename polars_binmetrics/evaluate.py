@@ -87,7 +87,10 @@ def counts(
 
     Notes
     -----
-    One group-by, four sums per model and threshold; the rows are read once.
+    One group-by of the rows, read once, whatever the number of models and thresholds: each
+    score finds its bin among the thresholds, exactly. Memory grows with segments times models
+    times thresholds, not with the rows. With `quantiles` and `every_score` the bins are the
+    distinct scores.
 
     Examples
     --------
@@ -227,10 +230,11 @@ def evaluate(
 
     Notes
     -----
-    One plan, which reads the rows once: a group-by with four sums per model and threshold,
-    and, if asked for, a second one with the metrics that take no threshold. All metrics of the
-    counts together cost next to nothing beside the counts. The streaming engine runs all of it
-    but the ranking for `roc_auc`, which holds keys, scores and labels in memory.
+    One plan, which reads the rows once: the group-by of `counts` and, if asked for, one with
+    the metrics that take no threshold, a further one a level with `rollup`. All metrics of the
+    counts together cost next to nothing beside the counts. With a metric that takes no
+    threshold, the streaming engine keeps keys, scores and labels in memory; for `roc_auc` it
+    ranks them there.
 
     Examples
     --------

@@ -18,8 +18,6 @@ __all__ = ["merge_histograms"]
 
 STATE = ["model", "threshold", *SIDES]
 BOUNDS = ["roc_auc", "roc_auc_lower", "roc_auc_upper"]
-#: How often a bin came; a name that no key has.
-OFTEN = "histograms with this bin"
 OTHER_GRIDS = "the states are over different grids"
 
 
@@ -284,14 +282,15 @@ def merge_histograms(
                 f"`frames`: the first has columns {_described(schema)}; number {i + 1} has"
                 f" {_described(other)}"
             )
+    pieces = " ".join(schema)  # Longer than any name, so no key has it.
     merged = (
         pl.concat([state.select(schema.names()) for state in states])
         .group_by(*by, "threshold")
-        .agg(pl.col(SIDES).sum(), pl.len().alias(OFTEN))
+        .agg(pl.col(SIDES).sum(), pl.len().alias(pieces))
     )
     # Each histogram has every bin in each of its groups. So a threshold that comes less often
     # than the bin below them all is missing somewhere.
-    threshold, often = pl.col("threshold"), pl.col(OFTEN)
+    threshold, often = pl.col("threshold"), pl.col(pieces)
     lacking = often.sum().over(threshold) != often.filter(threshold.is_null()).sum()
     refused = (lacking & threshold.is_not_nan().fill_null(True)).any()
     # Only a cast that can't be done stops a plan.

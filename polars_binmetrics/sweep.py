@@ -142,19 +142,20 @@ def _counted(rows: Clean, thresholds: Thresholds, *, strict: bool) -> pl.LazyFra
         told = [pl.col("model").str.strip_prefix("score ")]
     index = [*keys, "positive", *(["weight"] if rows.weighted else [])]
     of = rows.of(next(iter(rows.models)))
-    counted = (
+    # Not len(), which ends at 2^32.
+    sums = {"rows": of.positive.is_not_null().cast(pl.Int64).sum()}
+    sums["positives"] = of.total(of.positive)
+    negatives = pl.col("rows") - pl.col("positives")
+    if rows.weighted:
+        sums["negatives"] = of.total(~of.positive)
+        negatives = pl.col("negatives")
+    return (
         frame.select(*index, *columns)
         .unpivot(columns, index=index, variable_name="model", value_name="place")
         .group_by(by)
-        .agg(
-            rows=pl.len().cast(pl.Int64),
-            positives=of.total(of.positive),
-            **({"negatives": of.total(~of.positive)} if rows.weighted else {}),
-        )
+        .agg(**sums)
+        .with_columns(*told, negatives=negatives)
     )
-    if not rows.weighted:
-        counted = counted.with_columns(negatives=pl.col("rows") - pl.col("positives"))
-    return counted.with_columns(told)
 
 
 def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -330,6 +330,29 @@ def test_rows_in_any_order_and_keys_of_any_kind() -> None:
         assert_frame_equal(bm.merge_histograms([shuffled]), table)
 
 
+@pytest.mark.parametrize("name", ["group", "place", "level", "n_missing", "often", "pieces", ""])
+def test_a_key_may_have_any_other_name(name: str) -> None:
+    by = pl.col("g").alias(name)
+    table = FRAME.binmetrics.histogram("s", "y", bins=GRID, by=by)
+    assert_frame_equal(bm.merge_histograms([table]), table)
+    expected = FRAME.binmetrics.counts("s", "y", thresholds=GRID, by=by)
+    assert_frame_equal(table.binmetrics.cumulate(), expected)
+    assert table.binmetrics.roc_auc().columns[:2] == [name, "model"]
+
+
+def test_counts_of_a_million_million_rows_are_exact() -> None:
+    table = FRAME.binmetrics.histogram("s", "y", bins=GRID)
+    huge = table.with_columns(pl.col(SIDES) * 10**12 + 1)
+    exact = table.binmetrics.cumulate().with_columns(
+        (pl.col("tp", "fp") + 0) * 10**12 + pl.col("threshold").rank("ordinal", descending=True),
+        (pl.col("fn", "tn") + 0) * 10**12 + pl.col("threshold").rank("ordinal"),
+    )
+    counts = huge.binmetrics.cumulate()
+    assert_frame_equal(counts, exact.cast(counts.schema))
+    merged = bm.merge_histograms([huge] * 3)
+    assert_frame_equal(merged, huge.with_columns(pl.col(SIDES) * 3))
+
+
 def test_a_state_survives_parquet() -> None:
     frame = FRAME.with_columns(s=pl.Series([0.2, math.nan, None]))
     table = frame.binmetrics.histogram("s", "y", bins=GRID, by="g")

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.exceptions import DuplicateError
 from polars.testing import assert_frame_equal
@@ -26,6 +26,7 @@ FRAME = pl.DataFrame(
 )
 
 
+@settings(max_examples=15)
 @given(frame=frames(), weighted=st.booleans())
 @pytest.mark.parametrize("thresholds", SPECS, ids=str)
 def test_each_level_is_a_table_by_fewer_keys(

@@ -33,6 +33,20 @@ def run(df: pl.DataFrame) -> pl.DataFrame:
     assert_type(lazy, pl.LazyFrame)
     rated = bm.of(lazy).rates("mcc", bm.expected_cost(fp=1, fn=5), bm.precision(prevalence=0.1))
     assert_type(rated, pl.LazyFrame)
+    state = bm.of(df).histogram("logistic", "visited_often", bins=bm.dyadic(4), by="health")
+    assert_type(bm.merge_histograms([state, state]), pl.DataFrame)
+    assert_type(bm.merge_histograms([state.lazy()]), pl.LazyFrame)
+    assert_type(bm.of(state).cumulate(), pl.DataFrame)
+    assert_type(bm.of(state.lazy()).roc_auc(), pl.LazyFrame)
+    for thresholds in (bm.uniform(11), bm.quantiles(11, per="segment"), bm.every_score(), 0.5):
+        chosen = bm.of(df).best_threshold(
+            "logistic",
+            "visited_often",
+            criterion=bm.maximum(bm.fbeta(2.0), bm.at_most("fpr", 0.1), bm.at_least("tpr", 0.1)),
+            thresholds=thresholds,
+            rollup=True,
+        )
+        assert_type(chosen, pl.DataFrame)
     assert rated.collect().columns[-3:] == ["mcc", "expected_cost", "precision"]
     return table
 
