@@ -1,7 +1,8 @@
-"""Peak memory of a sweep over Parquet files: `python -m benchmarks.memory FOLDER`, in a process."""
+"""Peak memory of a sweep over Parquet files, each in a process of its own."""
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -17,28 +18,39 @@ from benchmarks.data import MODELS, SEGMENTS, stored
 FILES = 20
 
 
-def peak(folder: Path) -> tuple[float, float]:
+def peak(folder: Path, *, thresholds: int, budget: int | None = None) -> tuple[float, float]:
     """Megabytes and seconds of a sweep in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.memory", str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.memory", str(folder), str(thresholds)]
+    limit = {} if budget is None else {"POLARS_OOC_MEMORY_BUDGET_MB": str(budget)}
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | limit
+    )
     megabytes, seconds = map(float, run.stdout.split())
     return megabytes, seconds
 
 
 def compare(rows: int) -> str:
-    """A tenth of the rows beside all of them."""
-    lines = []
-    first = 0.0
+    """A tenth of the rows beside all of them, and many bins within a budget."""
     with tempfile.TemporaryDirectory() as made:
-        for name, number in (("tenth", rows // 10), ("all", rows)):
-            folder = Path(made) / name
+        folders = {number: Path(made) / str(number) for number in (rows // 10, rows)}
+        for number, folder in folders.items():
             folder.mkdir()
             stored(folder, number, files=FILES)
-            megabytes, seconds = peak(folder)
-            first = first or megabytes
-            target = "" if name == "tenth" else "at most 1.2, below 1,000 MB"
-            figures = f"{seconds:.3g} | {megabytes:.0f} MB | {megabytes / first:.3g}"
-            lines.append(f"| {number:,} rows | {figures} | {target} |")
+        tenth, whole = folders.values()
+        few = peak(tenth, thresholds=101)
+        runs = [
+            (f"{rows // 10:,} rows", few, ""),
+            (f"{rows:,} rows", peak(whole, thresholds=101), "at most 1.2, below 1,000 MB"),
+            (
+                f"{rows:,} rows, 1,001 thresholds, `POLARS_OOC_MEMORY_BUDGET_MB=500`",
+                peak(whole, thresholds=1001, budget=500),
+                "",
+            ),
+        ]
+    lines = [
+        f"| {name} | {seconds:.3g} | {megabytes:.0f} MB | {megabytes / few[0]:.3g} | {target} |"
+        for name, (megabytes, seconds), target in runs
+    ]
     title = (
         f"Peak memory of a sweep of {len(MODELS)} models, {SEGMENTS} segments, 101 thresholds,"
         " streaming from Parquet"
@@ -49,11 +61,11 @@ def compare(rows: int) -> str:
 
 def main() -> None:
     """Sweep the files of a folder and print the peak of this process, and the time."""
-    frame = pl.scan_parquet(Path(sys.argv[1]) / "*.parquet")
+    folder, thresholds = sys.argv[1:]
+    frame = pl.scan_parquet(Path(folder) / "*.parquet")
+    grid = bm.uniform(int(thresholds))
     start = time.perf_counter()
-    bm.of(frame).counts(MODELS, "label", thresholds=bm.uniform(101), by="segment").collect(
-        engine="streaming"
-    )
+    bm.of(frame).counts(MODELS, "label", thresholds=grid, by="segment").collect(engine="streaming")
     seconds = time.perf_counter() - start
     print(_peak(), seconds)
 

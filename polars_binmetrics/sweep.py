@@ -9,7 +9,7 @@ thresholds, the counts at each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf, nan
 from typing import NamedTuple
 
@@ -56,7 +56,10 @@ def levels(rollup: bool) -> list[str]:
 
 def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) -> Sweep:
     """Count the rows between thresholds; with `rollup` those of each total, too."""
-    finest = _counted(rows, thresholds, strict=strict).cache()
+    if isinstance(thresholds, list):
+        finest = _counted_by_bin(rows, thresholds, strict=strict).cache()
+    else:
+        finest = _counted_by_score(rows).cache()
     keys = list(rows.keys.values())
     by = [*keys, *levels(rollup), "model"]
     counted = _rolled_up(finest, keys) if rollup else finest
@@ -109,53 +112,56 @@ def sound() -> pl.Expr:
     return numbers & pl.col("threshold").is_not_nan().fill_null(True)
 
 
-def _counted(rows: Clean, thresholds: Thresholds, *, strict: bool) -> pl.LazyFrame:
-    """
-    Count the rows per segment, model and place.
+def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl.LazyFrame:
+    """Count the rows per segment, model and bin among fixed thresholds."""
+    size = len(thresholds) + 3
+    scores = {f"place {i}": score for i, score in enumerate(rows.models.values())}
+    # The place tells the model, too: whole numbers are grouped faster than names.
+    codes = [pl.col(place).fill_null(size - 1) + i * size for i, place in enumerate(scores)]
+    frame = reached(rows.frame, scores, thresholds, strict=strict).with_columns(codes)
+    models = pl.lit(pl.Series(list(rows.models), dtype=pl.String))
+    place = PLACE % size
+    return _tally(rows, frame, scores, ["place"]).with_columns(
+        models.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)
+    )
 
-    The models stand below each other for one group-by. With one a model, the streaming engine
-    would keep all rows for those that come later.
+
+def _counted_by_score(rows: Clean) -> pl.LazyFrame:
+    """Count the rows per segment, model and score."""
+    scores = rows.models.values()
+    # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
+    zeroed = {each: pl.when(pl.col(each) == 0).then(0.0).otherwise(each) for each in scores}
+    counted = _tally(rows, rows.frame.with_columns(**zeroed), scores, ["model", "place"])
+    return counted.with_columns(pl.col("model").str.strip_prefix("score "))
+
+
+def _tally(
+    rows: Clean, frame: pl.LazyFrame, places: Iterable[str], by: Sequence[str]
+) -> pl.LazyFrame:
+    """
+    Count the rows per segment and place, the places of all models one below the other.
+
+    With a group-by a model, the streaming engine would keep all rows for those that come later.
     """
     keys = list(rows.keys.values())
-    scores = list(rows.models.values())
-    if isinstance(thresholds, list):
-        # The place tells the model, too: whole numbers are grouped faster than names.
-        size = len(thresholds) + 3
-        columns = [f"place {i}" for i in range(len(scores))]
-        frame = reached(
-            rows.frame, dict(zip(columns, scores, strict=True)), thresholds, strict=strict
-        ).with_columns(
-            pl.col(column).fill_null(size - 1) + i * size for i, column in enumerate(columns)
-        )
-        by = [*keys, "place"]
-        place = PLACE % size
-        names = pl.lit(pl.Series(list(rows.models), dtype=pl.String))
-        told = [names.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)]
-    else:
-        columns = scores
-        # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
-        zeroed = [pl.when(pl.col(each) == 0).then(0.0).otherwise(each) for each in scores]
-        frame = rows.frame.with_columns(
-            each.alias(score) for each, score in zip(zeroed, scores, strict=True)
-        )
-        by = [*keys, "model", "place"]
-        told = [pl.col("model").str.strip_prefix("score ")]
     index = [*keys, "positive", *(["weight"] if rows.weighted else [])]
     of = rows.of(next(iter(rows.models)))
-    # Not len(), which ends at 2^32.
-    sums = {"rows": of.positive.is_not_null().cast(pl.Int64).sum()}
-    sums["positives"] = of.total(of.positive)
-    negatives = pl.col("rows") - pl.col("positives")
+    sums = {
+        # Not len(), which ends at 2^32.
+        "rows": of.positive.is_not_null().cast(pl.Int64).sum(),
+        "positives": of.total(of.positive),
+    }
     if rows.weighted:
         sums["negatives"] = of.total(~of.positive)
-        negatives = pl.col("negatives")
-    return (
-        frame.select(*index, *columns)
-        .unpivot(columns, index=index, variable_name="model", value_name="place")
-        .group_by(by)
+    counted = (
+        frame.select(*index, *places)
+        .unpivot(list(places), index=index, variable_name="model", value_name="place")
+        .group_by(*keys, *by)
         .agg(**sums)
-        .with_columns(*told, negatives=negatives)
     )
+    if rows.weighted:
+        return counted
+    return counted.with_columns(negatives=pl.col("rows") - pl.col("positives"))
 
 
 def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

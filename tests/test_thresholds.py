@@ -50,15 +50,19 @@ def swept(frame: pl.DataFrame, thresholds: Any, *, strict: bool) -> list[tuple[f
     rows=st.lists(st.tuples(NUMBERS, LABELS), max_size=30),
     thresholds=st.lists(NUMBERS, min_size=1, max_size=30),
     strict=st.booleans(),
+    dtype=st.sampled_from([pl.Float64, pl.Float32]),
 )
-@example(rows=[(0.29, True)], thresholds=[i / 100 for i in range(101)], strict=False)
-@example(rows=[(inf, True), (-inf, False)], thresholds=[-inf, inf], strict=True)
-@example(rows=[(1e308, True)], thresholds=[-1.7e308, 0.0, 1.7e308], strict=False)
-@example(rows=[(5e-324, True)], thresholds=[0.0, 5e-324, 1e-323], strict=False)
+@example(
+    rows=[(0.29, True)], thresholds=[i / 100 for i in range(101)], strict=False, dtype=pl.Float64
+)
+@example(rows=[(inf, True), (-inf, False)], thresholds=[-inf, inf], strict=True, dtype=pl.Float64)
+@example(rows=[(1e308, True)], thresholds=[-1.7e308, 0.0, 1.7e308], strict=False, dtype=pl.Float64)
+@example(rows=[(5e-324, True)], thresholds=[0.0, 5e-324, 1e-323], strict=False, dtype=pl.Float64)
 def test_a_sweep_is_one_boolean_sum_per_threshold(
-    rows: list[tuple[float, bool]], thresholds: list[float], strict: bool
+    rows: list[tuple[float, bool]], thresholds: list[float], strict: bool, dtype: Any
 ) -> None:
     frame = pl.DataFrame(rows, schema={"s": pl.Float64, "y": pl.Boolean}, orient="row")
+    frame = frame.with_columns(pl.col("s").cast(dtype))
     expected = by_boolean_sums(frame, "s", sorted({t + 0.0 for t in thresholds}), strict=strict)
     assert swept(frame, thresholds, strict=strict) == expected
 
