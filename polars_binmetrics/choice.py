@@ -15,7 +15,8 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.evaluate import COUNTS, IntoMetric, find, named, of_counts, with_rates
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import CountMetric
-from polars_binmetrics.sweep import cumulated, levels, sweep
+from polars_binmetrics.state import cumulated, levels
+from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, every_score, thresholds_of
 
 __all__ = ["at_least", "at_most", "maximum", "minimum"]

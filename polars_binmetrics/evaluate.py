@@ -9,13 +9,16 @@ from typing import TypeAlias
 import polars as pl
 from polars.exceptions import DuplicateError
 
-from polars_binmetrics import probability, ranking
+from polars_binmetrics import areas, probability
 from polars_binmetrics import rates as count_metrics
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RowMetric
-from polars_binmetrics.sweep import levels, sweep
+from polars_binmetrics.hull import hull_of_frame
+from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
+from polars_binmetrics.ranking import STEPS, ranked, stepped
+from polars_binmetrics.state import levels
+from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
 IntoMetric: TypeAlias = str | Metric[...]
@@ -23,7 +26,7 @@ IntoMetric: TypeAlias = str | Metric[...]
 #: Every metric, under each of its names.
 METRICS: dict[str, AnyMetric] = {
     name: getattr(module, name)
-    for module in (count_metrics, ranking, probability)
+    for module in (count_metrics, areas, probability)
     for name in module.__all__
 }
 POSITION = ["model", "threshold"]
@@ -273,12 +276,14 @@ def evaluate(
     )
     counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
+    of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
     swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
     table = with_rates(swept.counts(), [*SIZES, *counted])
-    if of_rows:
-        summaries = _summaries(rows, of_rows, rollup=rollup)
+    summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
+    summaries += [_of_ranks(rows, of_ranks, rollup=rollup)] if of_ranks else []
+    for summary in summaries:
         table = table.join(
-            summaries, on=swept.by, how="left", nulls_equal=True, maintain_order="left"
+            summary, on=swept.by, how="left", nulls_equal=True, maintain_order="left"
         )
     keys = [name for name in swept.by if name != "model"]
     return like(self.frame, rows.named(table.select(*keys, *OUTPUT, *names)))
@@ -291,7 +296,7 @@ def find(
     found: dict[str, AnyMetric] = {}
     for given in _listed(metrics):
         metric = named(given, argument=argument) if isinstance(given, str) else given
-        if not isinstance(metric, CountMetric | RowMetric):
+        if not isinstance(metric, CountMetric | RowMetric | RankMetric):
             got = type(given).__name__
             raise TypeError(f"`{argument}` should be names or metrics, got {got}")
         try:
@@ -324,7 +329,7 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
 
 def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:
     """The metric, which is one of the counts."""
-    if isinstance(metric, RowMetric):
+    if not isinstance(metric, CountMetric):
         raise ValueError(
             f"`{argument}`: {metric.name!r} is not of the counts; use `evaluate` on the rows"
         )
@@ -339,8 +344,8 @@ def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.L
     return frame.with_columns(metric.expr(cells).alias(metric.name) for metric in metrics)
 
 
-def _summaries(rows: Clean, metrics: Sequence[RowMetric], *, rollup: bool) -> pl.LazyFrame:
-    """The metrics that take no threshold: [*by, model, *metrics]; of totals, over their rows."""
+def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> pl.LazyFrame:
+    """The metrics of the rows: [*by, model, *metrics]; of totals, over their rows."""
     aggregations = {
         f"{i} {j}": metric.expr(rows.of(model))
         for i, model in enumerate(rows.models)
@@ -361,3 +366,25 @@ def _summaries(rows: Clean, metrics: Sequence[RowMetric], *, rollup: bool) -> pl
         for level in range(len(keys) + 1)
     ]
     return pl.concat(totals, how="diagonal")
+
+
+def _of_ranks(rows: Clean, metrics: Sequence[RankMetric[...]], *, rollup: bool) -> pl.LazyFrame:
+    """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
+    scores = ranked(rows, rollup=rollup)
+    steps = stepped(scores.state)
+    of_hull = [metric for metric in metrics if metric.hull]
+    of_curve = [metric for metric in metrics if not metric.hull]
+    if of_hull and of_curve:
+        steps = steps.cache().set_sorted("group")
+    table = scores.groups.drop("n_missing")
+    for curve, chosen in ((steps, of_curve), (steps, of_hull)):
+        if not chosen:
+            continue
+        curve = hull_of_frame(curve) if chosen is of_hull else curve
+        values = {metric.name: metric.of_steps(STEPS) for metric in chosen}
+        if rows.keys or len(rows.models) > 1:
+            reduced = curve.group_by("group").agg(**values)
+        else:  # A group by itself would be aggregated on one core.
+            reduced = curve.select(group=pl.lit(0, pl.UInt32), **values)
+        table = table.join(reduced, on="group", how="left", maintain_order="left")
+    return table.drop("group")

@@ -11,7 +11,8 @@ from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.sweep import SIDES, cumulated, levels, sound, sweep
+from polars_binmetrics.state import SIDES, cumulated, levels, sound
+from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
 __all__ = ["merge_histograms"]

@@ -11,7 +11,7 @@ import polars as pl
 from polars_binmetrics import counts
 from polars_binmetrics.columns import IntoColumn, rows
 from polars_binmetrics.face import ExprFace
-from polars_binmetrics.metric import CountMetric, RowMetric
+from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric, RowMetric
 from polars_binmetrics.thresholds import IntoThreshold, threshold_expr
 
 
@@ -52,6 +52,19 @@ class ThresholdFree(Protocol):
     ) -> pl.Expr: ...
 
 
+class ThresholdFreeWith(Protocol):
+    """Signature of a metric that takes no threshold and has parameters."""
+
+    def __call__(
+        self,
+        label: IntoColumn,
+        *,
+        positive: object = None,
+        weight: IntoColumn | None = None,
+        **parameters: Any,
+    ) -> pl.Expr: ...
+
+
 # What a type checker sees of a method that is made; at run time it is a plain function.
 class AtThresholdMethod(Protocol):
     def __get__(self, instance: object, owner: type | None = None) -> AtThreshold: ...
@@ -63,6 +76,10 @@ class AtThresholdWithMethod(Protocol):
 
 class ThresholdFreeMethod(Protocol):
     def __get__(self, instance: object, owner: type | None = None) -> ThresholdFree: ...
+
+
+class ThresholdFreeWithMethod(Protocol):
+    def __get__(self, instance: object, owner: type | None = None) -> ThresholdFreeWith: ...
 
 
 LABEL = """
@@ -91,6 +108,12 @@ PARAMETERS = {
     "beta": "How many times as much recall matters as precision, at least 0.",
     "fp": "Cost of a false positive, at least 0.",
     "fn": "Cost of a false negative, at least 0.",
+    "fpr": "A range of FPR, least and greatest.",
+    "tpr": "A range of TPR, least and greatest; either this or `fpr`.",
+    "corrected": "Scale the area so that a random score has 1/2 and a perfect one 1.",
+    "severity_ratio": "How much worse a false positive is; by default positives to negatives.",
+    "at": "Share of the rows to call positive, above 0 and at most 1.",
+    "bins": "Number of bins of equal width between 0 and 1.",
 }
 RESULT = """
 Returns
@@ -140,32 +163,45 @@ def _counting(metric: CountMetric[...]) -> Callable[..., pl.Expr]:
         value = bound.expr(counts.cells(cleaned, cut, strict=strict))
         return pl.when(counts.sound(cleaned, cut)).then(value)
 
-    own = "".join(f"{name}\n    {PARAMETERS[name]}\n" for name in metric.signature().parameters)
     returns = RESULT.format(
         dtype="Int64, or Float64 with weights" if metric.additive else "Float64"
     )
-    shared = LABEL + THRESHOLD + POSITIVE_AND_WEIGHT + STRICT + own + returns + FOUR_SUMS
+    shared = LABEL + THRESHOLD + POSITIVE_AND_WEIGHT + STRICT + _own(metric) + returns + FOUR_SUMS
     return _dress(method, metric, shared)
 
 
-def threshold_free(metric: RowMetric) -> ThresholdFreeMethod:
+def threshold_free(metric: RowMetric[[]] | RankMetric[[]]) -> ThresholdFreeMethod:
     """A metric that takes no threshold, as a method of expressions."""
+    return cast(ThresholdFreeMethod, _summing(metric))
 
+
+def threshold_free_with(metric: RowMetric[...] | RankMetric[...]) -> ThresholdFreeWithMethod:
+    """A metric that takes no threshold and has parameters, as a method of expressions."""
+    return cast(ThresholdFreeWithMethod, _summing(metric))
+
+
+def _summing(metric: RowMetric[...] | RankMetric[...]) -> Callable[..., pl.Expr]:
     def method(
         self: ExprFace,
         label: IntoColumn,
         *,
         positive: object = None,
         weight: IntoColumn | None = None,
+        **parameters: Any,
     ) -> pl.Expr:
-        return metric.expr(rows(self.expr, label, weight=weight, positive=positive))
+        bound = metric(**parameters)
+        return bound.expr(rows(self.expr, label, weight=weight, positive=positive))
 
-    shared = LABEL + POSITIVE_AND_WEIGHT + RESULT.format(dtype="Float64")
-    return cast(ThresholdFreeMethod, _dress(method, metric, shared))
+    shared = LABEL + POSITIVE_AND_WEIGHT + _own(metric) + RESULT.format(dtype="Float64")
+    return _dress(method, metric, shared)
+
+
+def _own(metric: AnyMetric) -> str:
+    return "".join(f"{name}\n    {PARAMETERS[name]}\n" for name in metric.signature().parameters)
 
 
 def _dress(
-    method: Callable[..., pl.Expr], metric: CountMetric[...] | RowMetric, shared: str
+    method: Callable[..., pl.Expr], metric: CountMetric[...] | RowMetric[...] | RankMetric[...], shared: str
 ) -> Callable[..., pl.Expr]:
     """Give a made method the name, the signature and the documentation of its metric."""
     head, _, examples = metric.doc.partition("\nExamples\n")

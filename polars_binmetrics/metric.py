@@ -13,6 +13,8 @@ import polars as pl
 
 from polars_binmetrics.columns import Rows
 from polars_binmetrics.counts import COLUMNS, Cells
+from polars_binmetrics.hull import hull_of_list
+from polars_binmetrics.ranking import STEPS, Steps, steps
 
 P = ParamSpec("P")
 
@@ -83,7 +85,7 @@ class Metric(Generic[P]):
         _, *parameters = inspect.signature(self.formula).parameters.values()
         return inspect.Signature(parameters)
 
-    def apply(self, argument: Cells | Rows) -> pl.Expr:
+    def apply(self, argument: Cells | Rows | Steps) -> pl.Expr:
         """Apply the formula."""
         return self.formula(argument, **self.parameters)
 
@@ -142,17 +144,53 @@ class CountMetric(Metric[P]):
 
 
 @dataclass(frozen=True, repr=False)
-class RowMetric(Metric[[]]):
+class RowMetric(Metric[P]):
     """A metric of scores and labels that takes no threshold."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
+        metric = super().__call__(*args, **kwargs)
+        score = pl.col("score")
+        metric.expr(Rows(score, score > 0, None))
+        return metric
 
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation; null where a row is at fault."""
         return pl.when(~rows.faulty()).then(self.apply(rows))
 
 
-AnyMetric: TypeAlias = CountMetric[...] | RowMetric
+@dataclass(frozen=True, repr=False)
+class RankMetric(Metric[P]):
+    """
+    A metric of the steps of a ROC curve, or of those of its convex hull.
+
+    Its formula is an aggregation of steps, whatever these are; 0/0 is looked after in one place.
+    """
+
+    hull: bool = False
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
+        metric = super().__call__(*args, **kwargs)
+        metric.of_steps(STEPS)
+        return metric
+
+    def of_steps(self, steps: Steps) -> pl.Expr:
+        """The metric as an aggregation of steps; null where a row is at fault."""
+        value = self.apply(steps)
+        return pl.when(~steps.score.is_nan().any() & value.is_not_nan()).then(value)
+
+    def expr(self, rows: Rows) -> pl.Expr:
+        """The metric as an aggregation of rows."""
+        table = steps(rows)
+        if self.hull:
+            table = hull_of_list(table)
+        fields = Steps(*map(pl.element().struct.field, Steps._fields))
+        return table.list.eval(self.of_steps(fields)).list.first()
+
+
+AnyMetric: TypeAlias = CountMetric[...] | RowMetric[...] | RankMetric[...]
 CountFormula: TypeAlias = Callable[Concatenate[Cells, P], pl.Expr]
-RowFormula: TypeAlias = Callable[[Rows], pl.Expr]
+RowFormula: TypeAlias = Callable[Concatenate[Rows, P], pl.Expr]
+RankFormula: TypeAlias = Callable[Concatenate[Steps, P], pl.Expr]
 
 
 def rate(
@@ -174,13 +212,25 @@ def count(formula: CountFormula[[]]) -> CountMetric[[]]:
 
 
 def row_metric(
-    *, range: tuple[float, float] = (0, 1), best: float
-) -> Callable[[RowFormula], RowMetric]:
+    *, range: tuple[float, float] = (0, 1), best: float | None
+) -> Callable[[RowFormula[P]], RowMetric[P]]:
     """Declare a metric of the rows: name and docstring are the formula's."""
 
-    def declare(formula: RowFormula) -> RowMetric:
+    def declare(formula: RowFormula[P]) -> RowMetric[P]:
         doc = _describe(formula, range, best)
         return RowMetric(formula.__name__, formula, range, best, doc)
+
+    return declare
+
+
+def rank_metric(
+    *, range: tuple[float, float] = (0, 1), best: float | None, hull: bool = False
+) -> Callable[[RankFormula[P]], RankMetric[P]]:
+    """Declare a metric of the steps of a ROC curve: name and docstring are the formula's."""
+
+    def declare(formula: RankFormula[P]) -> RankMetric[P]:
+        doc = _describe(formula, range, best)
+        return RankMetric(formula.__name__, formula, range, best, doc, hull=hull)
 
     return declare
 

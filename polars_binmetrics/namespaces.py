@@ -6,12 +6,13 @@ from typing import overload
 
 import polars as pl
 
-from polars_binmetrics import choice, evaluate, histogram, probability, ranking, rates
+from polars_binmetrics import areas, choice, evaluate, histogram, probability, rates
 from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
     at_threshold,
     confusion,
     threshold_free,
+    threshold_free_with,
     with_parameters,
 )
 
@@ -70,9 +71,32 @@ class ExprNamespace(ExprFace):
     type_ii_error = at_threshold(rates.type_ii_error)
     youden_j = at_threshold(rates.youden_j)
 
-    roc_auc = threshold_free(ranking.roc_auc)
+    average_precision = threshold_free(areas.average_precision)
+    capture = threshold_free_with(areas.capture)
+    concordant_partial_auc = threshold_free_with(areas.concordant_partial_auc)
+    gini = threshold_free(areas.gini)
+    h_measure = threshold_free_with(areas.h_measure)
+    ks = threshold_free(areas.ks)
+    ks_threshold = threshold_free(areas.ks_threshold)
+    lift = threshold_free_with(areas.lift)
+    partial_auc = threshold_free_with(areas.partial_auc)
+    pr_auc = threshold_free(areas.pr_auc)
+    roc_auc = threshold_free(areas.roc_auc)
+    roc_auc_hull = threshold_free(areas.roc_auc_hull)
+
     brier = threshold_free(probability.brier)
+    brier_reliability = threshold_free_with(probability.brier_reliability)
+    brier_resolution = threshold_free_with(probability.brier_resolution)
+    brier_skill = threshold_free(probability.brier_skill)
+    brier_uncertainty = threshold_free(probability.brier_uncertainty)
+    calibration_in_the_large = threshold_free(probability.calibration_in_the_large)
+    ece = threshold_free_with(probability.ece)
+    hosmer_lemeshow = threshold_free_with(probability.hosmer_lemeshow)
+    hosmer_lemeshow_p = threshold_free_with(probability.hosmer_lemeshow_p)
     log_loss = threshold_free(probability.log_loss)
+    mce = threshold_free_with(probability.mce)
+    spiegelhalter_p = threshold_free(probability.spiegelhalter_p)
+    spiegelhalter_z = threshold_free(probability.spiegelhalter_z)
 
 
 class FrameNamespace(FrameFace[Frame]):

@@ -1,60 +1,212 @@
-"""Metrics of the order in which the scores put the rows."""
+"""
+Where rows are ranked: one sort of packed keys, and the counts at every score that follow.
+
+Segment, model, score and label of a row go into one whole number, so that the order of the numbers
+is that of the scores within segments and models. Where the number changes by more than the label, a
+score ends.
+"""
 
 from __future__ import annotations
 
-from math import inf
+from collections.abc import Callable
+from math import nan
+from typing import NamedTuple
 
 import polars as pl
 
-from polars_binmetrics.columns import Rows
-from polars_binmetrics.metric import row_metric
+from polars_binmetrics.columns import Clean, Rows
+from polars_binmetrics.state import SIDES, Sweep, levels
 
-__all__ = ["roc_auc"]
+#: A number is ``group * GROUP + HALF + 2 * order(score) + label``; `order` is Int64.
+HALF, GROUP = 2**64, 2**65
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
-
-@row_metric(best=1)
-def roc_auc(rows: Rows) -> pl.Expr:
-    """
-    Area under the ROC curve: how often a positive scores higher than a negative.
-
-    ``P(S+ > S-) + P(S+ = S-) / 2`` over all pairs of a positive and a negative, a pair weighing
-    the product of its weights. Exact with ties. Null with one class only. One sort a group.
-
-    Source: J. Hanley and B. McNeil, The meaning and use of the area under a receiver operating
-    characteristic (ROC) curve, Radiology 143, 1982.
-
-    Examples
-    --------
-    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.4, 0.4, 0.8]})
-    >>> df.select(pl.col("score").binmetrics.roc_auc("y")).item()
-    0.875
-    """
-    used = rows.score.is_not_null()
-    positives = rows.total(used & rows.positive).cast(pl.Float64)
-    negatives = rows.total(used & ~rows.positive).cast(pl.Float64)
-    if rows.weight is None:
-        ranks = rows.score.rank("average").filter(rows.positive).sum()
-        area = (ranks - positives * (positives + 1) / 2) / (positives * negatives)
-    else:
-        area = _weighted_area(rows, rows.weight)
-    return pl.when((positives > 0) & (negatives > 0)).then(area)
+KEY = pl.col("key")
 
 
-def _weighted_area(rows: Rows, weight: pl.Expr) -> pl.Expr:
-    """Mean share of the negatives' weight that a positive has below it, ties half."""
-    used = rows.score.is_not_null()
-    score = rows.score.filter(used)
-    positive, negative = (
-        ((used & of_class).cast(pl.Float64) * weight).filter(used).sort_by(score)
-        for of_class in (rows.positive, ~rows.positive)
+def ranked(rows: Clean, *, rollup: bool) -> Sweep:
+    """Count the rows at every score; with `rollup` those of each total, too."""
+    by = [*rows.keys.values(), *levels(rollup), "model"]
+    groups = _groups(rows, rollup=rollup).sort(by).with_row_index("group").cache()
+    keys = _keys(rows, groups, rollup=rollup)
+    # A number below all scores of a group gives it a bin below them.
+    bottoms = groups.select(key=pl.col("group").cast(pl.Int128) * GROUP)
+    if rows.weighted:
+        bottoms = bottoms.with_columns(weight=0.0)
+    ordered = pl.concat([keys, bottoms]).sort("key").with_columns(group=_group(KEY))
+    positive = (KEY & _int(1)) == 1
+    bottom = KEY & _int(GROUP - 1) == 0
+    counted = ordered.set_sorted("group").with_columns(
+        positives=_running(positive, weighted=rows.weighted),
+        negatives=_running(~(positive | bottom), weighted=rows.weighted),
     )
-    ordered = score.sort()
-    first = (ordered != ordered.shift()).fill_null(True)
-    last = (ordered != ordered.shift(-1)).fill_null(True)
-    passed = negative.cum_sum()
-    # The weight passed before and after the run of equal scores that a row is in.
-    before = pl.when(first).then(passed.shift(fill_value=0)).otherwise(0).cum_max()
-    after = pl.when(last).then(passed).otherwise(inf).cum_min(reverse=True)
-    won = positive * ((before + after) / 2)
-    # The same sum for a perfect order, so that a perfect order gives exactly 1.
-    return won.sum() / (positive * passed.last()).sum()
+    ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
+    bins = ends.select(
+        "group",
+        pl.when(~bottom).then(_score(KEY)).alias("threshold"),
+        *(
+            pl.when(bottom).then(0).otherwise(pl.col(side) - pl.col(side).shift(1)).alias(side)
+            for side in SIDES
+        ),
+    )
+    return Sweep(bins.set_sorted("group"), groups, by)
+
+
+def order(score: pl.Expr) -> pl.Expr:
+    """Int64 numbers in the order of the scores, -0.0 being 0.0 and NaN above all."""
+    one_of_each = pl.when(score == 0).then(0.0).when(score.is_nan()).then(nan).otherwise(score)
+    return _flipped(one_of_each.reinterpret(dtype=pl.Int64))
+
+
+def _flipped(bits: pl.Expr) -> pl.Expr:
+    """The bits of a negative number grow with its size; turn these around, or back."""
+    return pl.when(bits < 0).then(bits ^ pl.lit(HIGHEST, pl.Int64)).otherwise(bits)
+
+
+def _score(key: pl.Expr) -> pl.Expr:
+    ordered = (key & _int(GROUP - 1)) // 2 + LOWEST
+    return _flipped(ordered.cast(pl.Int64)).reinterpret(dtype=pl.Float64)
+
+
+def _group(key: pl.Expr) -> pl.Expr:
+    return (key // GROUP).cast(pl.UInt32)
+
+
+def _running(side: pl.Expr, *, weighted: bool) -> pl.Expr:
+    if weighted:  # The sum of all groups would lose digits of a small one.
+        return (side.cast(pl.Float64) * pl.col("weight")).cum_sum().over("group")
+    return side.cast(pl.Int64).cum_sum()
+
+
+def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
+    """Segments, totals and models with the number of rows that are missing."""
+    keys = list(rows.keys.values())
+    missing = {
+        f"{i}": rows.of(model).score.is_null().cast(pl.Int64).sum()
+        for i, model in enumerate(rows.models)
+    }
+    blocks = [
+        {"model": pl.lit(model), "n_missing": pl.col(f"{i}")} for i, model in enumerate(rows.models)
+    ]
+    finest = rows.reduce(missing, blocks)
+    if not rollup:
+        return finest
+    totals = [
+        finest.group_by(*keys[:level], "model")
+        .agg(pl.col("n_missing").sum())
+        .with_columns(level=pl.lit(level, pl.Int64))
+        for level in range(1, len(keys) + 1)
+    ]
+    # All rows together are a segment, even if there is none.
+    whole = pl.LazyFrame({"model": list(rows.models)}).with_columns(n_missing=pl.lit(0, pl.Int64))
+    whole = (
+        pl.concat([whole, finest.select("model", "n_missing")])
+        .group_by("model")
+        .agg(pl.col("n_missing").sum())
+        .with_columns(level=pl.lit(0, pl.Int64))
+    )
+    return pl.concat([*totals, whole], how="diagonal")
+
+
+def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
+    """The packed numbers of all models, segments and totals, one below the other: [key(, weight)]."""
+    keys = list(rows.keys.values())
+    models = sorted(rows.models)
+    frame = rows.frame
+    packed: dict[str, pl.Expr] = {}
+    for level in range(0 if rollup else len(keys), len(keys) + 1):
+        if level:
+            # The groups of a segment stand together, a model after the other.
+            segments = groups.filter(model=models[0], **({"level": level} if rollup else {}))
+            first = segments.select(
+                *keys[:level], (pl.col("group").cast(pl.Int128) * GROUP + HALF).alias(f"{level}")
+            )
+            frame = frame.join(
+                first, on=keys[:level], how="left", nulls_equal=True, maintain_order="none"
+            )
+            base = pl.col(f"{level}")
+        else:
+            base = _int(HALF)
+        for i, model in enumerate(models):
+            row = rows.of(model)
+            twice = order(row.score).cast(pl.Int128) * 2
+            packed[f"{level} {i}"] = base + i * GROUP + twice + row.positive.cast(pl.Int128)
+    weight = ["weight"] if rows.weighted else []
+    table = frame.select(*weight, **packed)
+    if len(packed) > 1:
+        table = table.unpivot(list(packed), index=weight, value_name="key")
+    else:
+        table = table.rename({name: "key" for name in packed})
+    return table.select("key", *weight).filter(KEY.is_not_null())
+
+
+def _int(value: int) -> pl.Expr:
+    return pl.lit(value, pl.Int128)
+
+
+class Steps(NamedTuple):
+    """
+    The steps of a ROC curve, from the lowest score up, as expressions.
+
+    A step is a score: the rows that have it, and those that reach it. The first one lies below
+    all scores and is empty; its score is null.
+    """
+
+    score: pl.Expr
+    positives: pl.Expr
+    negatives: pl.Expr
+    tp: pl.Expr
+    fp: pl.Expr
+    n_positive: pl.Expr
+    n_negative: pl.Expr
+
+
+#: The steps as they stand in the columns of `stepped`.
+STEPS = Steps(*map(pl.col, Steps._fields))
+
+
+def stepped(state: pl.LazyFrame) -> pl.LazyFrame:
+    """The steps of a state at every score: [group, *Steps]."""
+    steps = state.select("group", pl.col(SIDES).cast(pl.Float64), score="threshold")
+    for columns in climbed(pl.col):
+        steps = steps.set_sorted("group").with_columns(
+            **{name: expr.over("group") for name, expr in columns.items()}
+        )
+    return steps.set_sorted("group")
+
+
+def steps(rows: Rows) -> pl.Expr:
+    """The steps of the rows of one model: a list of structs, for use in an aggregation."""
+    field, each = pl.element().struct.field, pl.element()
+    given = {} if rows.weight is None else {"weight": rows.weight}
+    table = (
+        # pl.struct would put all columns of a multi-column score into one struct.
+        rows.score.cast(pl.Struct({"score": pl.Float64}), strict=False)
+        .struct.with_fields(positive=rows.positive, **given)
+        .implode()
+        .list.eval(each.filter(field("score").is_not_null()))
+        .list.eval(each.sort_by(field("score")))
+    )
+    sides = {"positives": field("positive"), "negatives": ~field("positive")}
+    for side, rows_of in sides.items():
+        weighed = rows_of.cast(pl.Float64)
+        sides[side] = (weighed if rows.weight is None else weighed * field("weight")).cum_sum()
+    last = (field("score") != field("score").shift(-1)).fill_null(True)
+    table = table.list.eval(pl.struct(score=field("score"), **sides).filter(last))
+    # A null index gives the step below all scores.
+    table = table.list.eval(each.gather(pl.int_range(0, pl.len() + 1).shift(1)))
+    gained = {side: field(side).fill_null(0) for side in SIDES}
+    gained = {side: total - total.shift(1, fill_value=0) for side, total in gained.items()}
+    table = table.list.eval(pl.struct(score=field("score"), **gained))
+    for columns in climbed(field):
+        table = table.list.eval(each.struct.with_fields(**columns))
+    return table
+
+
+def climbed(field: Callable[[str], pl.Expr]) -> list[dict[str, pl.Expr]]:
+    """What reaches a step, and from it what there is in all."""
+    totals = {"tp": "positives", "fp": "negatives"}
+    return [
+        {total: field(side).cum_sum(reverse=True) for total, side in totals.items()},
+        {"n_positive": field("tp").first(), "n_negative": field("fp").first()},
+    ]

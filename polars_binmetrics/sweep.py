@@ -1,65 +1,45 @@
 """
-Where rows are counted at many thresholds: one group-by, then arithmetic on a small table.
+Where rows are counted at many thresholds: one group-by or one sort, then a small table.
 
-Rows are counted per segment, model and place. The place of a row is its bin among fixed
-thresholds, or its score where the data set the thresholds; null where it is missing. Segment and
-model are then one number, the group, and of the counts come the state and, summed up along the
-thresholds, the counts at each.
+At fixed thresholds, rows are counted per segment, model and bin; where the data set the thresholds,
+they are ranked, and the counts at every score are added up between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf, nan
-from typing import NamedTuple
 
 import polars as pl
 
 from polars_binmetrics.bins import reached
 from polars_binmetrics.columns import Clean
-from polars_binmetrics.counts import CELLS
+from polars_binmetrics.ranking import ranked
+from polars_binmetrics.state import SIDES, Sweep, levels
 from polars_binmetrics.thresholds import EveryScore, Quantiles, Thresholds
 
-#: What a state holds of each bin.
-SIDES = ["positives", "negatives"]
-PLACE = pl.col("place")
-USED = PLACE.is_not_nan()  # Which null isn't either.
-
-
-class Sweep(NamedTuple):
-    """
-    A state and its groups, both sorted.
-
-    The state, ``[group, threshold, positives, negatives]``, has a row a bin. A bin reaches from
-    its threshold up to the next one; the bin below them all has a null threshold. Faulty rows
-    are kept in a bin at NaN. The groups are ``[*by, group, n_missing]``.
-    """
-
-    state: pl.LazyFrame
-    groups: pl.LazyFrame
-    by: list[str]
-
-    def counts(self) -> pl.LazyFrame:
-        """The counts at the thresholds of each group: [*by, n_missing, threshold, *CELLS]."""
-        return self.labelled(cumulated(self.state, ["group"]))
-
-    def labelled(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """A table of groups with the columns that make a group."""
-        joined = table.join(self.groups, on="group", how="left", maintain_order="left")
-        return joined.select(*self.by, "n_missing", pl.exclude("group", "n_missing", *self.by))
-
-
-def levels(rollup: bool) -> list[str]:
-    """The column that tells the totals of a rolled-up table."""
-    return ["level"] if rollup else []
+PLACE, THRESHOLD = pl.col("place"), pl.col("threshold")
 
 
 def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) -> Sweep:
     """Count the rows between thresholds; with `rollup` those of each total, too."""
     if isinstance(thresholds, list):
-        finest = _counted_by_bin(rows, thresholds, strict=strict).cache()
+        return _at_fixed(rows, thresholds, strict=strict, rollup=rollup)
+    scores = ranked(rows, rollup=rollup)
+    if isinstance(thresholds, EveryScore) and not (strict or thresholds.midpoints):
+        return scores
+    scores = scores._replace(state=scores.state.cache())
+    if isinstance(thresholds, Quantiles):
+        cuts = _quantiles(scores, thresholds, finest=len(rows.keys) if rollup else None)
+    elif thresholds.midpoints:
+        cuts = _midpoints(scores.state)
     else:
-        finest = _counted_by_score(rows).cache()
+        cuts = scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
+    return scores._replace(state=cut(scores, cuts, strict=strict))
+
+
+def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: bool) -> Sweep:
+    finest = _counted_by_bin(rows, thresholds, strict=strict).cache()
     keys = list(rows.keys.values())
     by = [*keys, *levels(rollup), "model"]
     counted = _rolled_up(finest, keys) if rollup else finest
@@ -75,41 +55,7 @@ def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) ->
         .select("group", "place", *SIDES)
         .filter(PLACE.is_not_null())
     )
-    if isinstance(thresholds, list):
-        state = _on_grid(numbered, groups, thresholds)
-    elif isinstance(thresholds, EveryScore) and not (strict or thresholds.midpoints):
-        state = _at_each_score(numbered, groups)
-    else:
-        numbered = numbered.cache()
-        if isinstance(thresholds, Quantiles):
-            cuts = _quantiles(finest, numbered, groups, thresholds)
-        elif thresholds.midpoints:
-            cuts = _midpoints(numbered)
-        else:
-            cuts = numbered.filter(USED).select("group", "place")
-        state = _cut(numbered, cuts, groups, strict=strict)
-    return Sweep(state, groups, by)
-
-
-def cumulated(state: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    """Counts at the thresholds of a sorted state; null where a bin is at fault."""
-    unless_faulty = pl.when(sound().all())
-    counts = {
-        "tp": pl.col("positives").cum_sum(reverse=True),
-        "fp": pl.col("negatives").cum_sum(reverse=True),
-        # Sums, not differences, which would lose digits of weights.
-        "fn": pl.col("positives").cum_sum().shift(1, fill_value=0),
-        "tn": pl.col("negatives").cum_sum().shift(1, fill_value=0),
-    }
-    counted = [unless_faulty.then(counts[cell]).over(by).alias(cell) for cell in CELLS]
-    threshold = pl.col("threshold")
-    return state.select(*by, threshold, *counted).filter(threshold.is_not_nan())
-
-
-def sound() -> pl.Expr:
-    """Whether the rows of a bin are sound, and their number is one."""
-    numbers = pl.all_horizontal(pl.col(SIDES).is_between(0, inf, closed="left").fill_null(False))
-    return numbers & pl.col("threshold").is_not_nan().fill_null(True)
+    return Sweep(_on_grid(numbered, groups, thresholds), groups, by)
 
 
 def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl.LazyFrame:
@@ -124,15 +70,6 @@ def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl
     return _tally(rows, frame, scores, ["place"]).with_columns(
         models.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)
     )
-
-
-def _counted_by_score(rows: Clean) -> pl.LazyFrame:
-    """Count the rows per segment, model and score."""
-    scores = rows.models.values()
-    # -0.0 and 0.0 are one score; adding 0.0 would be optimised away.
-    zeroed = {each: pl.when(pl.col(each) == 0).then(0.0).otherwise(each) for each in scores}
-    counted = _tally(rows, rows.frame.with_columns(**zeroed), scores, ["model", "place"])
-    return counted.with_columns(pl.col("model").str.strip_prefix("score "))
 
 
 def _tally(
@@ -196,62 +133,55 @@ def _on_grid(numbered: pl.LazyFrame, groups: pl.LazyFrame, thresholds: list[floa
     )
 
 
-def _at_each_score(numbered: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
-    """The state with every score as a threshold: the counts as they are."""
-    state = pl.concat([groups.select("group"), numbered], how="diagonal")
-    return state.sort("group", PLACE).select(
-        "group", PLACE.alias("threshold"), pl.col(SIDES).fill_null(0)
-    )
-
-
-def _quantiles(
-    finest: pl.LazyFrame, numbered: pl.LazyFrame, groups: pl.LazyFrame, spec: Quantiles
-) -> pl.LazyFrame:
+def _quantiles(scores: Sweep, spec: Quantiles, *, finest: int | None) -> pl.LazyFrame:
     """For each group, the scores at which the share of rows first reaches 0, 1 / (n - 1), ..."""
     pool = {"overall": [], "model": ["model"], "segment": ["group"]}[spec.per]
-    # Totals would count a row of the finest segments again.
-    rows = numbered if spec.per == "segment" else finest
+    rows = scores.state.filter(THRESHOLD.is_not_nan())
+    if spec.per != "segment":
+        # Totals would count a row of the finest segments again.
+        groups = scores.groups if finest is None else scores.groups.filter(level=finest)
+        rows = rows.join(groups.select("group", "model"), on="group")
     weight = pl.col("weight").cum_sum()
     level = weight * (spec.n - 1) // weight.last()
     # The last share is 1 by itself; a rounded product might miss it.
     level = pl.when(weight == weight.last()).then(spec.n - 1).otherwise(level)
     cuts = (
-        rows.filter(USED)
-        .with_columns(weight=pl.sum_horizontal(SIDES), all=True)
-        .group_by(*pool, "all", "place")
+        rows.with_columns(weight=pl.sum_horizontal(SIDES), all=True)
+        .group_by(*pool, "all", "threshold")
         .agg(pl.col("weight").sum())
-        .sort(*pool, "place")
+        .sort(*pool, "threshold")
         .with_columns(level=level.over(*pool, "all"))
         .with_columns(before=pl.col("level").shift(1, fill_value=-1).over(*pool, "all"))
         .filter(pl.col("level") > pl.col("before"))
     )
-    return groups.with_columns(all=True).join(cuts, on=[*pool, "all"]).select("group", "place")
+    groups = scores.groups.with_columns(all=True)
+    return groups.join(cuts, on=[*pool, "all"]).select("group", "threshold")
 
 
-def _midpoints(numbered: pl.LazyFrame) -> pl.LazyFrame:
+def _midpoints(state: pl.LazyFrame) -> pl.LazyFrame:
     """The points half-way between neighbouring scores, and one beyond each end."""
-    scores = numbered.filter(USED).select("group", "place").sort("group", "place")
-    before = PLACE.shift(1)
-    middle = before / 2 + PLACE / 2
+    scores = state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
+    before = THRESHOLD.shift(1)
+    middle = before / 2 + THRESHOLD / 2
     # Between two neighbouring numbers there is none.
-    between = pl.when((before < middle) & (middle < PLACE)).then(middle).otherwise(PLACE)
+    between = pl.when((before < middle) & (middle < THRESHOLD)).then(middle).otherwise(THRESHOLD)
     between = pl.when(before.is_null()).then(-inf).otherwise(between)
-    last = scores.select("group").unique().with_columns(place=inf)
-    return pl.concat([scores.select("group", between.over("group").alias("place")), last])
+    last = scores.select("group").unique().with_columns(threshold=inf)
+    return pl.concat([scores.select("group", between.over("group").alias("threshold")), last])
 
 
-def _cut(
-    numbered: pl.LazyFrame, cuts: pl.LazyFrame, groups: pl.LazyFrame, *, strict: bool
-) -> pl.LazyFrame:
-    """The state on the thresholds `cuts` of each group."""
-    faulty = numbered.filter(PLACE.is_nan()).rename({"place": "threshold"})
-    marks = pl.concat([groups.select("group"), cuts], how="diagonal").with_columns(threshold=PLACE)
+def cut(scores: Sweep, cuts: pl.LazyFrame, *, strict: bool) -> pl.LazyFrame:
+    """The state at every score, added up between the thresholds `cuts` of each group."""
+    faulty = scores.state.filter(THRESHOLD.is_nan())
+    marks = pl.concat([scores.groups.select("group"), cuts], how="diagonal")
+    marks = marks.with_columns(place="threshold")
+    rows = scores.state.filter(THRESHOLD.is_not_nan())
     # A mark stands before the rows of its own score, which reach it; if strict, after them.
-    marked = pl.col("threshold").is_not_null()
+    marked = THRESHOLD.is_not_null()
     lined_up = (
-        pl.concat([numbered.filter(USED), marks], how="diagonal")
-        .sort("group", PLACE, marked, descending=[False, False, not strict])
-        .with_columns(pl.col("threshold").forward_fill().over("group"))
+        pl.concat([rows.rename({"threshold": "place"}), marks], how="diagonal")
+        .sort("group", "place", marked, descending=[False, False, not strict])
+        .with_columns(THRESHOLD.forward_fill().over("group"))
     )
     state = lined_up.group_by("group", "threshold").agg(pl.col(SIDES).sum())
     return pl.concat([state, faulty], how="diagonal").sort("group", "threshold")
