@@ -147,10 +147,10 @@ def pr_auc(s: Steps) -> pl.Expr:
     """
     Area under the precision-recall curve, between scores interpolated as counts.
 
-    Between two neighbouring scores, true and false positives grow in proportion (Davis and
-    Goadrich), and the precision that this gives is integrated exactly over recall, ``integral
-    of TP / (TP + FP)``. A straight line between two points of the curve would promise too much;
-    `average_precision` interpolates nothing. Null without positives.
+    ``integral of TP / (TP + FP) dTP / n_positive``. Between two neighbouring scores, true and
+    false positives grow in proportion (Davis and Goadrich), which is integrated exactly. A
+    straight line between two points of the curve would promise too much; `average_precision`
+    interpolates nothing. Null without positives.
 
     Source: J. Davis and M. Goadrich, The relationship between precision-recall and ROC curves,
     ICML, 2006; J. Keilwagen, I. Grosse and J. Grau, Area under precision-recall curves for
@@ -160,7 +160,7 @@ def pr_auc(s: Steps) -> pl.Expr:
     --------
     >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.4, 0.4, 0.8]})
     >>> round(df.select(pl.col("score").binmetrics.pr_auc("y")).item(), 4)
-    0.8987
+    0.8873
     """
     found, called = s.tp - s.positives, s.tp - s.positives + s.fp - s.negatives
     rows = s.positives + s.negatives
@@ -238,8 +238,8 @@ def roc_auc_hull(s: Steps) -> pl.Expr:
     """
     Area under the convex hull of the ROC curve.
 
-    The AUC of the best classifier that can be made of the score by thresholds and by chance
-    between two of them: ``AUC`` of the hull. At least 1/2. Null with one class only.
+    ``AUC`` of the hull: that of the best classifier that thresholds, and chance between two of
+    them, can make of the score. At least 1/2. Null with one class only.
 
     Source: F. Provost and T. Fawcett, Robust classification for imprecise environments, Machine
     Learning 42, 2001.
@@ -381,11 +381,7 @@ def _within(s: Steps, lo: float, hi: float, *, of_fpr: bool) -> Part:
     # A step that does not move along the range is in it as a whole or not at all.
     moves = size > 0
     begin = pl.when(moves).then(((lo - first) / length).clip(0, 1)).otherwise(0.0)
-    end = (
-        pl.when(moves)
-        .then(((hi - first) / length).clip(0, 1))
-        .otherwise(inside.cast(pl.Float64))
-    )
+    end = pl.when(moves).then(((hi - first) / length).clip(0, 1)).otherwise(inside.cast(pl.Float64))
     share, middle = end - begin, (begin + end) / 2
     return Part(
         width=(x1 - x0) * share,

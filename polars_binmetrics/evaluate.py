@@ -386,5 +386,7 @@ def _of_ranks(rows: Clean, metrics: Sequence[RankMetric[...]], *, rollup: bool) 
             reduced = curve.group_by("group").agg(**values)
         else:  # A group by itself would be aggregated on one core.
             reduced = curve.select(group=pl.lit(0, pl.UInt32), **values)
+        finished = {metric.name: metric.finish(pl.col(metric.name)) for metric in chosen}
+        reduced = reduced.with_columns(**finished)
         table = table.join(reduced, on="group", how="left", maintain_order="left")
     return table.drop("group")

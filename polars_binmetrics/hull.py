@@ -1,10 +1,10 @@
 """
 Where a ROC curve gets its convex hull, in a fixed number of steps of a plan.
 
-Counted below the thresholds, negatives to the right and positives up, the hull runs under the curve
-from corner to corner. A round finds the point farthest below each chord, which is a corner, and
-drops the points that no chord has above them. A corner may still lie in a triangle on each chord, and
-a round leaves a quarter of the area of these at most.
+Counted below the thresholds, negatives to the right and positives up, the hull runs under the
+curve from corner to corner. A round finds the point farthest below each chord, which is a corner,
+and drops the points that no chord has above them. A corner may still lie in a triangle on each
+chord, and a round leaves a quarter of the area of these at most.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from polars_binmetrics.ranking import climbed
+from polars_binmetrics.ranking import climbed, row
 from polars_binmetrics.state import SIDES
 
 #: Points of counts are on a grid: when less than half a cell of it is left, all corners are found.
@@ -33,7 +33,9 @@ def hull_of_frame(steps: pl.LazyFrame) -> pl.LazyFrame:
         return {name: expr.over("group") for name, expr in columns.items()}
 
     last = (pl.col("group") != pl.col("group").shift(-1)).fill_null(True)
-    table = steps.select("group", end=pl.col("score").is_null() | last, **each_group(_points(pl.col)))
+    table = steps.select(
+        "group", end=pl.col("score").is_null() | last, **each_group(_points(pl.col))
+    )
     for keep, columns in _rounds(pl.col, ROUNDS_OF_FRAME):
         table = table.filter(keep).with_columns(**columns)
     table = table.set_sorted("group").select("group", **each_group(_steps(pl.col)))
@@ -46,13 +48,13 @@ def hull_of_list(steps: pl.Expr) -> pl.Expr:
     """The steps of the hull of a list of steps."""
     field, each = pl.element().struct.field, pl.element()
     last = pl.int_range(pl.len()) == pl.len() - 1
-    table = steps.list.eval(pl.struct(end=field("score").is_null() | last, **_points(field)))
+    table = steps.list.eval(row({"end": field("score").is_null() | last, **_points(field)}))
     names = ["end", *_points(field)]
     for keep, columns in _rounds(field, ROUNDS_OF_LIST):
-        row = {name: field(name) for name in names} | columns
-        table = table.list.eval(pl.struct(**row).filter(keep))
-        names = list(row)
-    table = table.list.eval(pl.struct(**_steps(field)))
+        columns = {name: field(name) for name in names} | columns
+        table = table.list.eval(row(columns).filter(keep))
+        names = list(columns)
+    table = table.list.eval(row(_steps(field)))
     for columns in climbed(field):
         table = table.list.eval(each.struct.with_fields(**columns))
     return table

@@ -201,7 +201,9 @@ def _own(metric: AnyMetric) -> str:
 
 
 def _dress(
-    method: Callable[..., pl.Expr], metric: CountMetric[...] | RowMetric[...] | RankMetric[...], shared: str
+    method: Callable[..., pl.Expr],
+    metric: CountMetric[...] | RowMetric[...] | RankMetric[...],
+    shared: str,
 ) -> Callable[..., pl.Expr]:
     """Give a made method the name, the signature and the documentation of its metric."""
     head, _, examples = metric.doc.partition("\nExamples\n")

@@ -154,8 +154,9 @@ class RowMetric(Metric[P]):
         return metric
 
     def expr(self, rows: Rows) -> pl.Expr:
-        """The metric as an aggregation; null where a row is at fault."""
-        return pl.when(~rows.faulty()).then(self.apply(rows))
+        """The metric as an aggregation; null where a row is at fault, and for 0/0."""
+        value = self.apply(rows)
+        return pl.when(~rows.faulty() & value.is_not_nan()).then(value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,9 +165,12 @@ class RankMetric(Metric[P]):
     A metric of the steps of a ROC curve, or of those of its convex hull.
 
     Its formula is an aggregation of steps, whatever these are; 0/0 is looked after in one place.
+    What `then` makes of the number, with the same parameters, is the metric, if it is given: it
+    may name the number often, which is computed once.
     """
 
     hull: bool = False
+    then: Callable[..., pl.Expr] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         metric = super().__call__(*args, **kwargs)
@@ -174,9 +178,13 @@ class RankMetric(Metric[P]):
         return metric
 
     def of_steps(self, steps: Steps) -> pl.Expr:
-        """The metric as an aggregation of steps; null where a row is at fault."""
+        """The number as an aggregation of steps; null where a row is at fault."""
         value = self.apply(steps)
         return pl.when(~steps.score.is_nan().any() & value.is_not_nan()).then(value)
+
+    def finish(self, value: pl.Expr) -> pl.Expr:
+        """The metric, from the number."""
+        return value if self.then is None else self.then(value, **self.parameters)
 
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation of rows."""
@@ -184,7 +192,8 @@ class RankMetric(Metric[P]):
         if self.hull:
             table = hull_of_list(table)
         fields = Steps(*map(pl.element().struct.field, Steps._fields))
-        return table.list.eval(self.of_steps(fields)).list.first()
+        number = table.list.eval(self.of_steps(fields))
+        return number.list.eval(self.finish(pl.element())).list.first()
 
 
 AnyMetric: TypeAlias = CountMetric[...] | RowMetric[...] | RankMetric[...]
@@ -224,13 +233,17 @@ def row_metric(
 
 
 def rank_metric(
-    *, range: tuple[float, float] = (0, 1), best: float | None, hull: bool = False
+    *,
+    range: tuple[float, float] = (0, 1),
+    best: float | None,
+    hull: bool = False,
+    then: Callable[..., pl.Expr] | None = None,
 ) -> Callable[[RankFormula[P]], RankMetric[P]]:
     """Declare a metric of the steps of a ROC curve: name and docstring are the formula's."""
 
     def declare(formula: RankFormula[P]) -> RankMetric[P]:
         doc = _describe(formula, range, best)
-        return RankMetric(formula.__name__, formula, range, best, doc, hull=hull)
+        return RankMetric(formula.__name__, formula, range, best, doc, hull=hull, then=then)
 
     return declare
 

@@ -6,7 +6,7 @@ from typing import overload
 
 import polars as pl
 
-from polars_binmetrics import areas, choice, evaluate, histogram, probability, rates
+from polars_binmetrics import areas, choice, curves, evaluate, histogram, probability, rates
 from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
     at_threshold,
@@ -107,6 +107,16 @@ class FrameNamespace(FrameFace[Frame]):
     evaluate = evaluate.evaluate
 
     best_threshold = choice.best_threshold
+
+    roc_curve = curves.roc_curve
+    pr_curve = curves.pr_curve
+    det_curve = curves.det_curve
+    gain_curve = curves.gain_curve
+    cost_curve = curves.cost_curve
+    decision_curve = curves.decision_curve
+    calibration_curve = curves.calibration_curve
+    roc_hull = curves.roc_hull
+    attain = curves.attain
 
     cumulate = histogram.cumulate
     roc_auc = histogram.roc_auc

@@ -203,8 +203,10 @@ def mce(rows: Rows, *, bins: int = 10) -> pl.Expr:
     """
     gaps = [_zero_if_empty(each.excess.abs() / each.n) for each in _binned(rows, bins)]
     # pl.max_horizontal would mix the columns of a multi-column score.
-    units = [pl.lit([float(i == j) for j in range(bins)], pl.Array(pl.Float64, bins))
-             for i in range(bins)]
+    units = [
+        pl.lit([float(i == j) for j in range(bins)], pl.Array(pl.Float64, bins))
+        for i in range(bins)
+    ]
     worst = reduce(add, (gap * unit for gap, unit in zip(gaps, units, strict=True))).arr.max()
     return _of_probabilities(rows, worst)
 
@@ -226,7 +228,7 @@ def spiegelhalter_z(rows: Rows) -> pl.Expr:
     --------
     >>> df = pl.DataFrame({"y": [0, 1, 1, 1], "score": [0.2, 0.2, 0.8, 0.8]})
     >>> round(df.select(pl.col("score").binmetrics.spiegelhalter_z("y")).item(), 4)
-    0.75
+    0.25
     """
     return _of_probabilities(rows, _spiegelhalter(rows))
 
@@ -245,12 +247,12 @@ def spiegelhalter_p(rows: Rows) -> pl.Expr:
     --------
     >>> df = pl.DataFrame({"y": [0, 1, 1, 1], "score": [0.2, 0.2, 0.8, 0.8]})
     >>> round(df.select(pl.col("score").binmetrics.spiegelhalter_p("y")).item(), 4)
-    0.4533
+    0.8026
     """
     return _of_probabilities(rows, two_sided(_spiegelhalter(rows)))
 
 
-@rank_metric(range=(0, inf), best=0)
+@rank_metric(range=(0, inf), best=None)
 def hosmer_lemeshow(s: Steps, *, bins: int = 10) -> pl.Expr:
     """
     Hosmer-Lemeshow statistic: observed beside expected counts, in bins of equal size.
@@ -271,7 +273,11 @@ def hosmer_lemeshow(s: Steps, *, bins: int = 10) -> pl.Expr:
     return _hosmer_lemeshow(s, bins)
 
 
-@rank_metric(best=None)
+def _beyond(statistic: pl.Expr, *, bins: int = 10) -> pl.Expr:
+    return chi_square(statistic, bins - 2)
+
+
+@rank_metric(best=None, then=_beyond)
 def hosmer_lemeshow_p(s: Steps, *, bins: int = 10) -> pl.Expr:
     """
     p-value of the Hosmer-Lemeshow statistic: small if the scores can't be the probabilities.
@@ -288,17 +294,17 @@ def hosmer_lemeshow_p(s: Steps, *, bins: int = 10) -> pl.Expr:
     >>> round(df.select(pl.col("score").binmetrics.hosmer_lemeshow_p("y", bins=3)).item(), 4)
     0.2024
     """
-    return chi_square(_hosmer_lemeshow(s, bins), bins - 2)
+    return _hosmer_lemeshow(s, bins)
 
 
-@rank_metric(range=(-inf, inf), best=0)
+@rank_metric(range=(-inf, inf), best=None)
 def calibration_in_the_large(s: Steps) -> pl.Expr:
     """
     Calibration in the large: the shift of all log-odds that makes the mean score right.
 
-    The intercept a with ``mean 1 / (1 + exp(-logit(score) - a)) = prevalence``, a logistic
-    regression with the score's log-odds as offset: above 0 if the scores are too low. A weight
-    repeats a row. Null with one class only, where no shift is enough or changes anything (scores
+    ``a`` such that ``mean 1 / (1 + exp(-logit(score) - a)) = prevalence``: the intercept of a
+    logistic regression with the score's log-odds as offset, above 0 if the scores are too low. A
+    weight repeats a row. Null with one class only, where no shift is enough or changes anything (scores
     of 0 and 1), and where a score is no probability.
 
     Source: D. Cox, Two further applications of a model for binary regression, Biometrika 45,
@@ -312,12 +318,16 @@ def calibration_in_the_large(s: Steps) -> pl.Expr:
     """
     field = pl.element().struct.field
     log_odds, n, a = field("log_odds"), field("n"), field("a")
-    table = pl.struct(
-        log_odds=s.score.log() - (-s.score).log1p(),
-        n=s.positives + s.negatives,
-        missing=s.positives.sum() + s.score * 0,
-        a=s.score * 0,
-    ).filter(s.score.is_between(0, 1)).implode()
+    table = (
+        pl.struct(
+            log_odds=s.score.log() - (-s.score).log1p(),
+            n=s.positives + s.negatives,
+            missing=s.positives.sum() + s.score * 0,
+            a=s.score * 0,
+        )
+        .filter(s.score.is_between(0, 1))
+        .implode()
+    )
     called = ((-log_odds - a).exp() + 1).pow(-1)
     change = (field("missing").max() - (n * called).sum()) / (n * called * (1 - called)).sum()
     # Far from the solution, the slope says little of how far.

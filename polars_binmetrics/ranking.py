@@ -8,7 +8,7 @@ score ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import nan
 from typing import NamedTuple
 
@@ -109,7 +109,7 @@ def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
 
 
 def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
-    """The packed numbers of all models, segments and totals, one below the other: [key(, weight)]."""
+    """The numbers of all models, segments and totals, one below the other: [key(, weight)]."""
     keys = list(rows.keys.values())
     models = sorted(rows.models)
     frame = rows.frame
@@ -128,15 +128,15 @@ def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
         else:
             base = _int(HALF)
         for i, model in enumerate(models):
-            row = rows.of(model)
-            twice = order(row.score).cast(pl.Int128) * 2
-            packed[f"{level} {i}"] = base + i * GROUP + twice + row.positive.cast(pl.Int128)
+            one = rows.of(model)
+            twice = order(one.score).cast(pl.Int128) * 2
+            packed[f"{level} {i}"] = base + i * GROUP + twice + one.positive.cast(pl.Int128)
     weight = ["weight"] if rows.weighted else []
     table = frame.select(*weight, **packed)
     if len(packed) > 1:
         table = table.unpivot(list(packed), index=weight, value_name="key")
     else:
-        table = table.rename({name: "key" for name in packed})
+        table = table.rename(dict.fromkeys(packed, "key"))
     return table.select("key", *weight).filter(KEY.is_not_null())
 
 
@@ -192,15 +192,20 @@ def steps(rows: Rows) -> pl.Expr:
         weighed = rows_of.cast(pl.Float64)
         sides[side] = (weighed if rows.weight is None else weighed * field("weight")).cum_sum()
     last = (field("score") != field("score").shift(-1)).fill_null(True)
-    table = table.list.eval(pl.struct(score=field("score"), **sides).filter(last))
+    table = table.list.eval(row({"score": field("score"), **sides}).filter(last))
     # A null index gives the step below all scores.
     table = table.list.eval(each.gather(pl.int_range(0, pl.len() + 1).shift(1)))
     gained = {side: field(side).fill_null(0) for side in SIDES}
     gained = {side: total - total.shift(1, fill_value=0) for side, total in gained.items()}
-    table = table.list.eval(pl.struct(score=field("score"), **gained))
+    table = table.list.eval(row({"score": field("score"), **gained}))
     for columns in climbed(field):
         table = table.list.eval(each.struct.with_fields(**columns))
     return table
+
+
+def row(fields: Mapping[str, pl.Expr]) -> pl.Expr:
+    """The struct of these fields."""
+    return pl.struct([expr.alias(name) for name, expr in fields.items()])
 
 
 def climbed(field: Callable[[str], pl.Expr]) -> list[dict[str, pl.Expr]]:

@@ -29,13 +29,20 @@ def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) ->
     if isinstance(thresholds, EveryScore) and not (strict or thresholds.midpoints):
         return scores
     scores = scores._replace(state=scores.state.cache())
-    if isinstance(thresholds, Quantiles):
-        cuts = _quantiles(scores, thresholds, finest=len(rows.keys) if rollup else None)
-    elif thresholds.midpoints:
-        cuts = _midpoints(scores.state)
-    else:
-        cuts = scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
+    cuts = limits(scores, thresholds, finest=len(rows.keys) if rollup else None)
     return scores._replace(state=cut(scores, cuts, strict=strict))
+
+
+def limits(scores: Sweep, thresholds: Thresholds, *, finest: int | None) -> pl.LazyFrame:
+    """The thresholds of each group; `finest` is the level of no totals, if there are some."""
+    if isinstance(thresholds, Quantiles):
+        return _quantiles(scores, thresholds, finest=finest)
+    if isinstance(thresholds, list):
+        numbers = pl.LazyFrame({"threshold": thresholds})
+        return scores.groups.select("group").join(numbers, how="cross")
+    if thresholds.midpoints:
+        return _midpoints(scores.state)
+    return scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
 
 
 def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: bool) -> Sweep:
@@ -183,5 +190,5 @@ def cut(scores: Sweep, cuts: pl.LazyFrame, *, strict: bool) -> pl.LazyFrame:
         .sort("group", "place", marked, descending=[False, False, not strict])
         .with_columns(THRESHOLD.forward_fill().over("group"))
     )
-    state = lined_up.group_by("group", "threshold").agg(pl.col(SIDES).sum())
+    state = lined_up.group_by("group", "threshold").agg(pl.exclude("place").sum())
     return pl.concat([state, faulty], how="diagonal").sort("group", "threshold")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import inf, sqrt
+from typing import Any
 
 Value = Fraction | float | None
 
@@ -90,7 +91,7 @@ EXPECTED: dict[str, Callable[[int, int, int, int], Value]] = {
     "fbeta": lambda tp, fp, fn, tn: share(5 * tp, 5 * tp + 4 * fn + fp),
     "expected_cost": lambda tp, fp, fn, tn: share(fp + 5 * fn, tp + fp + fn + tn),
 }
-PARAMETERS: dict[str, dict[str, float]] = {
+PARAMETERS: dict[str, dict[str, Any]] = {
     "fbeta": {"beta": 2.0},
     "expected_cost": {"fp": 1.0, "fn": 5.0},
 }
@@ -108,4 +109,32 @@ SYNONYMS = {
     "threat_score": "jaccard",
     "youden_j": "informedness",
 }
-ROW_METRICS = ["roc_auc", "brier", "log_loss"]
+#: The metrics that take no threshold, with the parameters to test them with.
+SCORE_METRICS: dict[str, dict[str, Any]] = {
+    "average_precision": {},
+    "brier": {},
+    "brier_reliability": {"bins": 5},
+    "brier_resolution": {"bins": 5},
+    "brier_skill": {},
+    "brier_uncertainty": {},
+    "calibration_in_the_large": {},
+    "capture": {"at": 0.4},
+    "concordant_partial_auc": {"tpr": (0.2, 0.9)},
+    "ece": {"bins": 5},
+    "gini": {},
+    "h_measure": {"severity_ratio": 0.5},
+    "hosmer_lemeshow": {"bins": 4},
+    "hosmer_lemeshow_p": {"bins": 5},
+    "ks": {},
+    "ks_threshold": {},
+    "lift": {"at": 0.4},
+    "log_loss": {},
+    "mce": {"bins": 5},
+    "partial_auc": {"fpr": (0.1, 0.6)},
+    "pr_auc": {},
+    "roc_auc": {},
+    "roc_auc_hull": {},
+    "spiegelhalter_p": {},
+    "spiegelhalter_z": {},
+}
+PARAMETERS |= SCORE_METRICS

@@ -8,20 +8,21 @@ import polars as pl
 import pytest
 
 import polars_binmetrics as bm
-from polars_binmetrics import rates
+from polars_binmetrics import areas, probability, rates
 from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import AnyMetric, Metric
 from polars_binmetrics.namespaces import ExprNamespace
-from tests.expected import EXPECTED, ROW_METRICS, SYNONYMS
+from tests.expected import EXPECTED, SCORE_METRICS, SYNONYMS
 
 
 def test_every_metric_has_its_line_of_test_data() -> None:
-    assert set(METRICS) == {*EXPECTED, *SYNONYMS, *ROW_METRICS}
+    assert set(METRICS) == {*EXPECTED, *SYNONYMS, *SCORE_METRICS}
 
 
 def test_every_declared_metric_is_exported() -> None:
-    declared = {name for name, value in vars(rates).items() if isinstance(value, Metric)}
-    assert declared == set(rates.__all__)
+    for module in (areas, probability, rates):
+        declared = {name for name, value in vars(module).items() if isinstance(value, Metric)}
+        assert declared == set(module.__all__)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -57,7 +58,11 @@ def test_metrics_are_values() -> None:
     }
 
 
-@pytest.mark.parametrize("metric", [*METRICS.values(), bm.fbeta(2.0).alias("f2")], ids=repr)
+@pytest.mark.parametrize(
+    "metric",
+    [*METRICS.values(), bm.fbeta(2.0).alias("f2"), bm.partial_auc(fpr=(0, 0.1))],
+    ids=repr,
+)
 def test_metrics_survive_pickle(metric: AnyMetric) -> None:
     restored = pickle.loads(pickle.dumps(metric))
     assert restored == metric
