@@ -52,10 +52,11 @@ def roc_auc(s: Steps) -> pl.Expr:
 
 
 def _area(s: Steps) -> pl.Expr:
-    below = s.negatives.cum_sum()
-    won = (s.positives * (below - s.negatives / 2)).sum()
-    # The same sum for all pairs, so that a perfect order gives exactly 1, weights or not.
-    return won / (s.positives * below.last()).sum()
+    won = (s.positives * (s.negatives.cum_sum() - s.negatives)).sum()
+    lost = (s.negatives * (s.positives.cum_sum() - s.positives)).sum()
+    tied = (s.positives * s.negatives).sum()
+    # Not the product of the totals, so that a perfect order gives exactly 1, weights or not.
+    return (won + tied / 2) / (won + tied + lost)
 
 
 @rank_metric(range=(-1, 1), best=1)
@@ -117,7 +118,8 @@ def ks_threshold(s: Steps) -> pl.Expr:
 
 
 def _distance(s: Steps) -> pl.Expr:
-    return (s.tp / s.n_positive - s.fp / s.n_negative).abs()
+    distance = (s.tp / s.n_positive - s.fp / s.n_negative).abs()
+    return pl.when(distance.is_not_nan()).then(distance)
 
 
 @rank_metric(best=1)
@@ -293,7 +295,8 @@ def h_measure(s: Steps, *, severity_ratio: float | None = None) -> pl.Expr:
 
     parts = pl.when(s.positives + s.negatives > 0).then(saved(s.positives, s.negatives)).sum()
     everything = n_positive * b / (b + 2)
-    return 1 - (everything - parts) / (everything - saved(n_positive, n_negative))
+    h = 1 - (everything - parts) / (everything - saved(n_positive, n_negative))
+    return pl.when(n_positive * n_negative > 0).then(h)
 
 
 @rank_metric(best=None)

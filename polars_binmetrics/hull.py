@@ -10,6 +10,7 @@ chord, and a round leaves a quarter of the area of these at most.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import nan
 
 import polars as pl
 
@@ -62,10 +63,12 @@ def hull_of_list(steps: pl.Expr) -> pl.Expr:
 
 def _points(field: Field) -> dict[str, pl.Expr]:
     """The points at the ends of the steps, and the score above each."""
+    score = field("score")
     return {
         "x": field("negatives").cum_sum(),
         "y": field("positives").cum_sum(),
-        "above": field("score").shift(-1),
+        # A fault is passed on to the hull.
+        "above": pl.when(score.is_nan().any()).then(nan).otherwise(score.shift(-1)),
     }
 
 
