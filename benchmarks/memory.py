@@ -1,4 +1,4 @@
-"""Peak memory of a sweep over Parquet files, each in a process of its own."""
+"""Peak memory over Parquet files, each run in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -18,12 +19,13 @@ from benchmarks.data import MODELS, SEGMENTS, stored
 FILES = 20
 
 
-def peak(folder: Path, *, thresholds: int, budget: int | None = None) -> tuple[float, float]:
-    """Megabytes and seconds of a sweep in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.memory", str(folder), str(thresholds)]
-    limit = {} if budget is None else {"POLARS_OOC_MEMORY_BUDGET_MB": str(budget)}
+def alone(
+    work: str, folder: Path | str, env: Mapping[str, str] | None = None
+) -> tuple[float, float]:
+    """Megabytes and seconds of some work in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.memory", work, str(folder)]
     run = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=os.environ | limit
+        command, capture_output=True, text=True, check=True, env={**os.environ, **(env or {})}
     )
     megabytes, seconds = map(float, run.stdout.split())
     return megabytes, seconds
@@ -37,13 +39,13 @@ def compare(rows: int) -> str:
             folder.mkdir()
             stored(folder, number, files=FILES)
         tenth, whole = folders.values()
-        few = peak(tenth, thresholds=101)
+        few = alone("101", tenth)
         runs = [
             (f"{rows // 10:,} rows", few, ""),
-            (f"{rows:,} rows", peak(whole, thresholds=101), "at most 1.2, below 1,000 MB"),
+            (f"{rows:,} rows", alone("101", whole), "at most 1.2, below 1,000 MB"),
             (
                 f"{rows:,} rows, 1,001 thresholds, `POLARS_OOC_MEMORY_BUDGET_MB=500`",
-                peak(whole, thresholds=1001, budget=500),
+                alone("1001", whole, {"POLARS_OOC_MEMORY_BUDGET_MB": "500"}),
                 "",
             ),
         ]
@@ -59,13 +61,52 @@ def compare(rows: int) -> str:
     return "\n".join([*head, *lines])
 
 
+def rank(rows: int) -> str:
+    """AUC beside two that hold the rows."""
+    budget = {"POLARS_OOC_MEMORY_BUDGET_MB": "1000"}
+    with tempfile.TemporaryDirectory() as made:
+        stored(Path(made), rows, files=FILES)
+        runs = {
+            "polars-binmetrics, `POLARS_OOC_MEMORY_BUDGET_MB=1000`": alone("auc", made, env=budget),
+            "polarbearings, the same budget": alone("polarbearings", made, env=budget),
+            "scikit-learn": alone("scikit-learn", made),
+        }
+    ours = runs["polars-binmetrics, `POLARS_OOC_MEMORY_BUDGET_MB=1000`"][0]
+    lines = [
+        f"| {name} | {seconds:.3g} | {megabytes:.0f} MB | {megabytes / ours:.3g} |"
+        for name, (megabytes, seconds) in runs.items()
+    ]
+    head = [
+        f"**Peak memory of one AUC of {rows:,} rows from Parquet**",
+        "",
+        "| | seconds | peak | times ours |",
+        "|---|--:|--:|--:|",
+    ]
+    return "\n".join([*head, *lines])
+
+
 def main() -> None:
-    """Sweep the files of a folder and print the peak of this process, and the time."""
-    folder, thresholds = sys.argv[1:]
+    """Do the work on the files of a folder; print the peak of this process, and the time."""
+    work, folder = sys.argv[1:]
     frame = pl.scan_parquet(Path(folder) / "*.parquet")
-    grid = bm.uniform(int(thresholds))
+    model = MODELS[0]
     start = time.perf_counter()
-    bm.of(frame).counts(MODELS, "label", thresholds=grid, by="segment").collect(engine="streaming")
+    if work == "auc":
+        plan = bm.of(frame).evaluate(model, "label", metrics="roc_auc")
+        plan.collect(engine="streaming")
+    elif work == "polarbearings":
+        import polarbearings
+
+        frame.select(polarbearings.roc_auc("label", model)).collect(engine="streaming")
+    elif work == "scikit-learn":
+        from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
+
+        rows = frame.select("label", model).collect()
+        roc_auc_score(rows["label"].to_numpy(), rows[model].to_numpy())
+    else:
+        grid = bm.uniform(int(work))
+        plan = bm.of(frame).counts(MODELS, "label", thresholds=grid, by="segment")
+        plan.collect(engine="streaming")
     seconds = time.perf_counter() - start
     print(_peak(), seconds)
 

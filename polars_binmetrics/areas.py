@@ -52,11 +52,12 @@ def roc_auc(s: Steps) -> pl.Expr:
 
 
 def _area(s: Steps) -> pl.Expr:
-    won = (s.positives * (s.negatives.cum_sum() - s.negatives)).sum()
+    below = s.negatives.cum_sum()
+    won = (s.positives * (below - s.negatives / 2)).sum()
+    not_lost = (s.positives * below).sum()
     lost = (s.negatives * (s.positives.cum_sum() - s.positives)).sum()
-    tied = (s.positives * s.negatives).sum()
-    # Not the product of the totals, so that a perfect order gives exactly 1, weights or not.
-    return (won + tied / 2) / (won + tied + lost)
+    # Not over the product of the totals, so that a perfect order gives exactly 1 with weights.
+    return won / (not_lost + lost)
 
 
 @rank_metric(range=(-1, 1), best=1)

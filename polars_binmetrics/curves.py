@@ -748,13 +748,14 @@ def _points(state: pl.LazyFrame) -> pl.LazyFrame:
 def _bent(state: pl.LazyFrame) -> pl.LazyFrame:
     """The state with the bins of a straight stretch of the ROC curve added up."""
     filled = (pl.sum_horizontal(SIDES) != 0) | threshold.is_null() | ~sound()
-    p, n = (pl.col(side).cast(pl.Float64) for side in SIDES)
-    # Of the same slope as the bin below, unless that is the empty one at the bottom.
-    straight = (p * n.shift(1) == n * p.shift(1)) & threshold.shift(1).is_not_null() & sound()
-    begins = ~straight.over("group").fill_null(False)
+    below = [f"{name} below" for name in ("threshold", *SIDES)]
+    p, n, p_below, n_below = (pl.col(side).cast(pl.Float64) for side in (*SIDES, *below[1:]))
+    # Of the slope of the bin below, unless that is the empty one at the bottom.
+    straight = (p * n_below == n * p_below) & pl.col(below[0]).is_not_null() & sound()
     return (
         state.filter(filled)
-        .with_columns(stretch=begins.cast(pl.UInt32).cum_sum())
+        .with_columns(pl.col("threshold", *SIDES).shift(1).over("group").name.suffix(" below"))
+        .with_columns(stretch=(~straight.fill_null(False)).cast(pl.UInt32).cum_sum())
         .set_sorted("stretch")
         .group_by("stretch")
         .agg(pl.col("group", "threshold").first(), pl.col(SIDES).sum())

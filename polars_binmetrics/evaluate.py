@@ -285,6 +285,11 @@ def evaluate(
         table = table.join(
             summary, on=swept.by, how="left", nulls_equal=True, maintain_order="left"
         )
+    # Counts are null where a row is at fault.
+    sound = COLUMNS.tp.is_not_null()
+    table = table.with_columns(
+        pl.when(sound).then(metric.name).alias(metric.name) for metric in of_ranks
+    )
     keys = [name for name in swept.by if name != "model"]
     return like(self.frame, rows.named(table.select(*keys, *OUTPUT, *names)))
 
@@ -371,22 +376,23 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
 def _of_ranks(rows: Clean, metrics: Sequence[RankMetric[...]], *, rollup: bool) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
     scores = ranked(rows, rollup=rollup)
-    steps = stepped(scores.state)
-    of_hull = [metric for metric in metrics if metric.hull]
-    of_curve = [metric for metric in metrics if not metric.hull]
-    if of_hull and of_curve:
-        steps = steps.cache().set_sorted("group")
+    curve = stepped(scores.state)
+    kinds = {(metric.hull, metric.listed) for metric in metrics}
+    if len(kinds) > 1:  # Else what no metric asks for is not computed.
+        curve = curve.cache().set_sorted("group")
+    # A group by itself would be aggregated on one core.
+    one_group = not rows.keys and len(rows.models) == 1
     table = scores.groups.drop("n_missing")
-    for curve, chosen in ((steps, of_curve), (steps, of_hull)):
-        if not chosen:
-            continue
-        curve = hull_of_frame(curve) if chosen is of_hull else curve
+    for hull, listed in sorted(kinds):
+        chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
+        steps = hull_of_frame(curve) if hull else curve
         values = {metric.name: metric.of_steps(STEPS) for metric in chosen}
-        if rows.keys or len(rows.models) > 1:
-            reduced = curve.group_by("group").agg(**values)
-        else:  # A group by itself would be aggregated on one core.
-            reduced = curve.select(group=pl.lit(0, pl.UInt32), **values)
-        finished = {metric.name: metric.finish(pl.col(metric.name)) for metric in chosen}
-        reduced = reduced.with_columns(**finished)
-        table = table.join(reduced, on="group", how="left", maintain_order="left")
+        if one_group and not listed:
+            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values)
+        else:
+            reduced = steps.group_by("group").agg(**values)
+        finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]
+        table = table.join(
+            reduced.with_columns(finished), on="group", how="left", maintain_order="left"
+        )
     return table.drop("group")

@@ -166,10 +166,12 @@ class RankMetric(Metric[P]):
 
     Its formula is an aggregation of steps, whatever these are; 0/0 is looked after in one place.
     What `then` makes of the number, with the same parameters, is the metric, if it is given: it
-    may name the number often, which is computed once.
+    may name the number often, which is computed once. A formula that makes a `listed` table of
+    the steps streams in a group-by alone.
     """
 
     hull: bool = False
+    listed: bool = False
     then: Callable[..., pl.Expr] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
@@ -178,13 +180,13 @@ class RankMetric(Metric[P]):
         return metric
 
     def of_steps(self, steps: Steps) -> pl.Expr:
-        """The number as an aggregation of steps; null where a row is at fault."""
-        value = self.apply(steps)
-        return pl.when(~steps.score.is_nan().any() & value.is_not_nan()).then(value)
+        """The number as an aggregation of steps of which none is at fault."""
+        return self.apply(steps)
 
     def finish(self, value: pl.Expr) -> pl.Expr:
-        """The metric, from the number."""
-        return value if self.then is None else self.then(value, **self.parameters)
+        """The metric, from the number; null for 0/0."""
+        number = pl.when(value.is_not_nan()).then(value)
+        return number if self.then is None else self.then(number, **self.parameters)
 
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation of rows."""
@@ -193,7 +195,8 @@ class RankMetric(Metric[P]):
             table = hull_of_list(table)
         fields = Steps(*map(pl.element().struct.field, Steps._fields))
         number = table.list.eval(self.of_steps(fields))
-        return number.list.eval(self.finish(pl.element())).list.first()
+        metric = number.list.eval(self.finish(pl.element())).list.first()
+        return pl.when(~rows.faulty()).then(metric)
 
 
 AnyMetric: TypeAlias = CountMetric[...] | RowMetric[...] | RankMetric[...]
@@ -237,13 +240,16 @@ def rank_metric(
     range: tuple[float, float] = (0, 1),
     best: float | None,
     hull: bool = False,
+    listed: bool = False,
     then: Callable[..., pl.Expr] | None = None,
 ) -> Callable[[RankFormula[P]], RankMetric[P]]:
     """Declare a metric of the steps of a ROC curve: name and docstring are the formula's."""
 
     def declare(formula: RankFormula[P]) -> RankMetric[P]:
         doc = _describe(formula, range, best)
-        return RankMetric(formula.__name__, formula, range, best, doc, hull=hull, then=then)
+        return RankMetric(
+            formula.__name__, formula, range, best, doc, hull=hull, listed=listed, then=then
+        )
 
     return declare
 

@@ -297,7 +297,7 @@ def hosmer_lemeshow_p(s: Steps, *, bins: int = 10) -> pl.Expr:
     return _hosmer_lemeshow(s, bins)
 
 
-@rank_metric(range=(-inf, inf), best=None)
+@rank_metric(range=(-inf, inf), best=None, listed=True)
 def calibration_in_the_large(s: Steps) -> pl.Expr:
     """
     Calibration in the large: the shift of all log-odds that makes the mean score right.
@@ -318,16 +318,12 @@ def calibration_in_the_large(s: Steps) -> pl.Expr:
     """
     field = pl.element().struct.field
     log_odds, n, a = field("log_odds"), field("n"), field("a")
-    table = (
-        pl.struct(
-            log_odds=s.score.log() - (-s.score).log1p(),
-            n=s.positives + s.negatives,
-            missing=s.positives.sum() + s.score * 0,
-            a=s.score * 0,
-        )
-        .filter(s.score.is_between(0, 1))
-        .implode()
-    )
+    table = pl.struct(
+        log_odds=s.score.log() - (-s.score).log1p(),
+        n=s.positives + s.negatives,
+        missing=s.positives.sum() + s.score * 0,
+        a=s.score * 0,
+    ).implode()
     called = ((-log_odds - a).exp() + 1).pow(-1)
     change = (field("missing").max() - (n * called).sum()) / (n * called * (1 - called)).sum()
     # Far from the solution, the slope says little of how far.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import inf, nan
 from typing import Any
 
@@ -20,7 +21,6 @@ from tests.rows import frames, tally
 
 CURVES = ["roc_curve", "pr_curve", "det_curve", "gain_curve"]
 CELLS = ["tp", "fp", "fn", "tn"]
-EVERY = ["thresholds at every score", bm.every_score()]
 SPECS: list[Any] = [
     bm.every_score(),
     bm.every_score(midpoints=True),
@@ -118,13 +118,11 @@ def test_without_collinear_points_the_curve_is_the_same(
 def distance(x: float, y: float, line: list[tuple[float, float]]) -> float:
     """Of a point from the nearest stretch of a line."""
     nearest = inf
-    for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(line):
         length = (x1 - x0) ** 2 + (y1 - y0) ** 2
         share = ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length if length else 0
         share = min(max(share, 0), 1)
-        nearest = min(
-            nearest, abs(x - x0 - share * (x1 - x0)) + abs(y - y0 - share * (y1 - y0))
-        )
+        nearest = min(nearest, abs(x - x0 - share * (x1 - x0)) + abs(y - y0 - share * (y1 - y0)))
     return nearest
 
 
@@ -151,7 +149,7 @@ def test_the_hull_holds_the_curve_and_turns_one_way(
         for corner in line:
             assert any(corner == pytest.approx(point, abs=1e-12) for point in points)
         for _, x, y in points:
-            for (_, x1, y1), (_, x0, y0) in zip(line, line[1:], strict=False):
+            for (_, x1, y1), (_, x0, y0) in pairwise(line):
                 assert (x1 - x0) * (y - y0) - (x - x0) * (y1 - y0) <= 1e-12
 
 
@@ -269,7 +267,10 @@ def test_calibration_bins_are_those_of_scikit_learn(frame: pl.DataFrame) -> None
     filled = curve.filter(pl.col("n") > 0)
     np.testing.assert_allclose(filled["mean_score"], mean)
     np.testing.assert_allclose(filled["observed_rate"], rate)
-    assert curve.filter(n=0).select("mean_score", "observed_rate").null_count().sum_horizontal().sum() == 2 * (curve["n"] == 0).sum()
+    assert (
+        curve.filter(n=0).select("mean_score", "observed_rate").null_count().sum_horizontal().sum()
+        == 2 * (curve["n"] == 0).sum()
+    )
 
 
 def test_calibration_bins_lose_no_row() -> None:
@@ -332,10 +333,26 @@ REFUSED: list[tuple[type[Exception], str, Callable[[Any], object]]] = [
         lambda f: f.roc_hull("a", "y").binmetrics.attain(tpr="0.5"),
     ),
     (ColumnNotFoundError, "no ROC curve", lambda f: f.attain(fpr=0.5)),
-    (ValueError, "`thresholds` should be probabilities", lambda f: f.decision_curve("a", "y", thresholds=[0.5, 1])),
-    (ValueError, "`bins` should hold at least two", lambda f: f.calibration_curve("a", "y", bins=0.5)),
-    (DuplicateError, "`by`: the output has a column 'fpr'", lambda f: f.roc_curve("a", "y", by=pl.col("g").alias("fpr"))),
-    (DuplicateError, "`by`: the output has a column 'lift'", lambda f: f.gain_curve("a", "y", by=pl.col("g").alias("lift"))),
+    (
+        ValueError,
+        "`thresholds` should be probabilities",
+        lambda f: f.decision_curve("a", "y", thresholds=[0.5, 1]),
+    ),
+    (
+        ValueError,
+        "`bins` should hold at least two",
+        lambda f: f.calibration_curve("a", "y", bins=0.5),
+    ),
+    (
+        DuplicateError,
+        "`by`: the output has a column 'fpr'",
+        lambda f: f.roc_curve("a", "y", by=pl.col("g").alias("fpr")),
+    ),
+    (
+        DuplicateError,
+        "`by`: the output has a column 'lift'",
+        lambda f: f.gain_curve("a", "y", by=pl.col("g").alias("lift")),
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The plans: one scan, no fallback for the counts, nothing collected, nothing in Python."""
+"""The plans: one scan, no fallback, nothing collected, nothing in Python."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
 from polars_binmetrics.evaluate import METRICS
+from polars_binmetrics.metric import RankMetric
 from tests.expected import EXPECTED, PARAMETERS
 
 FRAME = pl.DataFrame(
@@ -20,6 +21,11 @@ FRAME = pl.DataFrame(
 )
 COUNT_METRICS: list[Any] = [METRICS[name](**PARAMETERS.get(name, {})) for name in EXPECTED]
 FALLBACK = 'fillcolor="0.0 0.3 1.0"'
+RANK_METRICS: list[Any] = [
+    metric(**PARAMETERS.get(name, {}))
+    for name, metric in METRICS.items()
+    if isinstance(metric, RankMetric)
+]
 THRESHOLDS = [0.2, 0.5, 0.8]
 
 
@@ -27,6 +33,7 @@ def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     face = bm.of(frame)
     ask: dict[str, Any] = {"by": "g", "thresholds": THRESHOLDS}
     histogram = face.histogram(["s", "t"], "y", bins=THRESHOLDS, by="g")
+    hull = face.roc_hull(["s", "t"], "y", by="g")
     return {
         "counts": face.counts(["s", "t"], "y", **ask),
         "weighted counts": face.counts(["s", "t"], "y", weight="s", **ask),
@@ -48,7 +55,25 @@ def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
         "rates": bm.of(face.counts(["s", "t"], "y", **ask)).rates(COUNT_METRICS),
         "evaluate": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS, **ask),
         "evaluate without segments": face.evaluate(["s", "t"], "y", metrics=COUNT_METRICS),
-        "evaluate with AUC": face.evaluate(["s", "t"], "y", metrics=["recall", "roc_auc"], **ask),
+        "evaluate with ranks": face.evaluate(["s", "t"], "y", metrics=RANK_METRICS, **ask),
+        "evaluate with the ranks of all rows": face.evaluate("s", "y", metrics=RANK_METRICS),
+        "evaluate with weighted ranks": face.evaluate(
+            ["s", "t"], "y", metrics=["roc_auc", "ks"], weight="s", by="g"
+        ),
+        "evaluate with the ranks of totals": face.evaluate(
+            "s", "y", metrics=["roc_auc"], rollup=True, by="g"
+        ),
+        "roc_curve": face.roc_curve(["s", "t"], "y", by="g"),
+        "roc_curve at thresholds": face.roc_curve("s", "y", thresholds=THRESHOLDS),
+        "roc_curve without collinear points": face.roc_curve("s", "y", drop_collinear=True),
+        "pr_curve": face.pr_curve("s", "y"),
+        "det_curve": face.det_curve("s", "y"),
+        "gain_curve": face.gain_curve("s", "y"),
+        "cost_curve": face.cost_curve("s", "y", by="g"),
+        "decision_curve": face.decision_curve("s", "y", by="g"),
+        "calibration_curve": face.calibration_curve("s", "y", bins=bm.quantiles(3), by="g"),
+        "roc_hull": hull,
+        "attain": bm.of(hull).attain(fpr=0.5),
         "evaluate with losses": face.evaluate("s", "y", metrics=["brier", "log_loss"], **ask),
         "evaluate with totals": face.evaluate(
             ["s", "t"], "y", metrics=["recall", "brier"], rollup=True, **ask
@@ -71,16 +96,9 @@ def test_a_fallback_would_be_seen() -> None:
 
 
 @pytest.mark.skipif(int(pl.__version__[0]) < 2, reason="judged on the newest polars")
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if "AUC" not in verb])
-def test_counts_and_rates_have_no_fallback(verb: str) -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_falls_back(verb: str) -> None:
     assert fallbacks(verbs(FRAME.lazy())[verb]) == []
-
-
-@pytest.mark.skipif(int(pl.__version__[0]) < 2, reason="judged on the newest polars")
-def test_with_auc_only_the_ranking_falls_back() -> None:
-    (node,) = fallbacks(verbs(FRAME.lazy())["evaluate with AUC"])
-    assert "rank()" in node
-    assert "threshold" not in node
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])

@@ -1,9 +1,10 @@
-"""Rank statistics are what their definitions say, to the last tie, whichever way they are asked for."""
+"""Rank statistics are what their definitions say, to the last tie."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, log, nextafter, sqrt
 from typing import Any
 
@@ -54,7 +55,7 @@ def curve(frame: pl.DataFrame, weight: str | None = None) -> list[Point] | None:
 def within(points: list[Point], lo: Fraction, hi: Fraction) -> list[Point]:
     """The part of a curve whose first coordinate is from lo to hi, upright at lo only if it is 0."""
     part: list[Point] = []
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1:
             if lo < x0 <= hi or x0 == lo == 0:
                 part += [(x0, y0), (x1, y1)]
@@ -66,7 +67,7 @@ def within(points: list[Point], lo: Fraction, hi: Fraction) -> list[Point]:
 
 def area(points: list[Point]) -> Fraction:
     """Trapezoids below a curve."""
-    pairs = zip(points, points[1:], strict=False)
+    pairs = pairwise(points)
     return sum(((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairs), Fraction(0))
 
 
@@ -90,15 +91,13 @@ def upper_hull(points: list[Point]) -> list[Point]:
 def expected_values(points: list[Point], p: Fraction, n: Fraction) -> dict[str, Any]:
     """Each statistic by its definition, from the exact curve and the totals of both classes."""
     fifth, half = Fraction(1, 5), Fraction(1, 2)
-    steps = list(zip(points, points[1:], strict=False))
+    steps = list(pairwise(points))
     whole = area(points)
     gaps = [abs(y - x) for x, y in points]
     calls = [x * n + y * p for x, y in points]
     room = (p + n) * fifth
     reached = Fraction(0)
-    for (before, called), ((_, y0), (_, y1)) in zip(
-        zip(calls, calls[1:], strict=False), steps, strict=True
-    ):
+    for (before, called), ((_, y0), (_, y1)) in zip(pairwise(calls), steps, strict=True):
         if called > before:
             reached += (y1 - y0) * min(max((room - before) / (called - before), 0), 1)
     return {
@@ -169,9 +168,7 @@ def test_auc_has_three_equal_forms(frame: pl.DataFrame) -> None:
     rank_sum_index = (ranks - least) / (greatest - least)
     points = frame.binmetrics.roc_curve("a", "y").sort("threshold", descending=True)
     pairs = list(points.select("fpr", "tpr").rows())
-    trapezoids = sum(
-        (x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in zip(pairs, pairs[1:], strict=False)
-    )
+    trapezoids = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(pairs))
     assert found == pytest.approx(rank_sum_index, abs=1e-12)
     assert found == pytest.approx(trapezoids, abs=1e-12)
 
@@ -249,7 +246,7 @@ def test_fawcetts_example_has_the_published_parts() -> None:
 @settings(max_examples=20)
 def test_parts_add_up_to_the_whole(frame: pl.DataFrame, cuts: set[int], axis: str) -> None:
     ends = [0.0, *(cut / 10 for cut in sorted(cuts)), 1.0]
-    parts = {f"{lo}": {axis: (lo, hi)} for lo, hi in zip(ends, ends[1:], strict=False)}
+    parts = {f"{lo}": {axis: (lo, hi)} for lo, hi in pairwise(ends)}
     for metric in (bm.partial_auc, bm.concordant_partial_auc):
         metrics = [metric(**part).alias(name) for name, part in parts.items()]
         row = frame.binmetrics.evaluate("a", "y", metrics=[*metrics, "roc_auc"]).row(0, named=True)
@@ -277,7 +274,7 @@ def test_pr_auc_is_the_integral_of_the_interpolated_precision(frame: pl.DataFram
         return
     p, n = frame["y"].sum(), (~frame["y"]).sum()
     total, parts = 0.0, 2000
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         for i in range(parts if y1 > y0 else 0):
             share = (i + 0.5) / parts
             tp, fp = (
@@ -289,7 +286,7 @@ def test_pr_auc_is_the_integral_of_the_interpolated_precision(frame: pl.DataFram
 
 
 def test_pr_auc_of_davis_and_goadrich() -> None:
-    """Their figure 6: 5 TP and 5 FP, then 10 and 30, of 20 positives; points between, in table 1."""
+    """5 TP and 5 FP, then 10 and 30, as in their table 1: counts between grow in proportion."""
     frame = pl.DataFrame(
         {"a": [2.0] * 10 + [1.0] * 30, "y": [1] * 5 + [0] * 5 + [1] * 5 + [0] * 25}
     )
@@ -337,7 +334,9 @@ def by_costs(frame: pl.DataFrame, score: str, severity_ratio: float) -> float:
     for i in range(parts):
         c = (i + 0.5) / parts
         density = c * (1 - c) ** (b - 1)
-        lost += density * min(c * (1 - prevalence) * x + (1 - c) * prevalence * (1 - y) for x, y in rates)
+        lost += density * min(
+            c * (1 - prevalence) * x + (1 - c) * prevalence * (1 - y) for x, y in rates
+        )
         least += density * min(c * (1 - prevalence), (1 - c) * prevalence)
     return 1 - lost / least
 
