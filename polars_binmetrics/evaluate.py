@@ -233,11 +233,11 @@ def evaluate(
 
     Notes
     -----
-    One plan, which reads the rows once: the group-by of `counts` and, if asked for, one with
-    the metrics that take no threshold, a further one a level with `rollup`. All metrics of the
-    counts together cost next to nothing beside the counts. With a metric that takes no
-    threshold, the streaming engine keeps keys, scores and labels in memory; for `roc_auc` it
-    ranks them there.
+    One plan, which reads the rows once: the group-by of `counts` and, if asked for, a group-by
+    for the metrics of probabilities and one sort a model for all those of ranks, over again for
+    each level with `rollup`. All metrics of the counts together cost next to nothing beside the
+    counts. With a metric that takes no threshold, the streaming engine keeps keys, scores and
+    labels in memory.
 
     Examples
     --------

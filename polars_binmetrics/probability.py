@@ -304,8 +304,8 @@ def calibration_in_the_large(s: Steps) -> pl.Expr:
 
     ``a`` such that ``mean 1 / (1 + exp(-logit(score) - a)) = prevalence``: the intercept of a
     logistic regression with the score's log-odds as offset, above 0 if the scores are too low. A
-    weight repeats a row. Null with one class only, where no shift is enough or changes anything (scores
-    of 0 and 1), and where a score is no probability.
+    weight repeats a row. Null with one class only, where no shift is enough (scores of 0 and 1),
+    and where a score is no probability.
 
     Source: D. Cox, Two further applications of a model for binary regression, Biometrika 45,
     1958; E. Steyerberg, Clinical Prediction Models, 15.3.

@@ -20,8 +20,10 @@ Point = tuple[Fraction, Fraction]
 #: Fawcett, An introduction to ROC analysis, 2006, figure 3.
 FAWCETT = pl.DataFrame(
     {
-        "a": [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
-        + [0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1],
+        "a": [
+            *[0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505],
+            *[0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1],
+        ],
         "y": [1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0],
     }
 )
@@ -53,7 +55,7 @@ def curve(frame: pl.DataFrame, weight: str | None = None) -> list[Point] | None:
 
 
 def within(points: list[Point], lo: Fraction, hi: Fraction) -> list[Point]:
-    """The part of a curve whose first coordinate is from lo to hi, upright at lo only if it is 0."""
+    """The part of a curve from lo to hi on the first axis; upright at lo only if that is 0."""
     part: list[Point] = []
     for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1:
