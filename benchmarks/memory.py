@@ -92,7 +92,7 @@ def main() -> None:
     model = MODELS[0]
     start = time.perf_counter()
     if work == "auc":
-        plan = bm.of(frame).evaluate(model, "label", metrics="roc_auc")
+        plan = bm.of(frame).evaluate(model, "label", metrics="roc_auc", thresholds=None)
         plan.collect(engine="streaming")
     elif work == "polarbearings":
         import polarbearings

@@ -22,8 +22,8 @@ Plan = Callable[[], pl.DataFrame]
 
 
 def ours(rows: pl.DataFrame, by: str | None, metrics: Any = "roc_auc") -> pl.DataFrame:
-    """The frame verb, counts at 0.5 and all."""
-    plan = bm.of(rows.lazy()).evaluate(MODEL, "label", metrics=metrics, by=by)
+    """The frame verb."""
+    plan = bm.of(rows.lazy()).evaluate(MODEL, "label", metrics=metrics, by=by, thresholds=None)
     return plan.collect(engine="streaming")
 
 

@@ -16,8 +16,8 @@ from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_frame
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
-from polars_binmetrics.ranking import STEPS, ranked, stepped
-from polars_binmetrics.state import levels
+from polars_binmetrics.ranking import STEPS, ranked, sized, stepped
+from polars_binmetrics.state import Sweep, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
@@ -181,7 +181,7 @@ def evaluate(
     label: IntoColumn,
     *,
     metrics: IntoMetric | Iterable[IntoMetric],
-    thresholds: IntoThresholds = 0.5,
+    thresholds: IntoThresholds | None = 0.5,
     by: IntoColumns | None = None,
     weight: IntoColumn | None = None,
     positive: object = None,
@@ -202,7 +202,8 @@ def evaluate(
         Names or metric objects, as in ``["recall", bm.fbeta(2.0), "roc_auc"]``.
     thresholds
         A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is called
-        positive when ``score >= threshold``.
+        positive when ``score >= threshold``. None if all metrics are such that take no threshold:
+        then there is no column `threshold`, and no count.
     by
         Segments: names, expressions or selectors. A null key is a segment of its own.
     weight
@@ -277,21 +278,22 @@ def evaluate(
     counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
     of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
-    swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
-    table = with_rates(swept.counts(), [*SIZES, *counted])
+    scores = ranked(rows, rollup=rollup)
+    if thresholds is None:
+        if counted:
+            raise ValueError(f"`thresholds` can't be None: {counted[0].name!r} takes one")
+        shown = OUTPUT[len(COUNTS) :]
+        by, table = scores.by, sized(scores.groups)
+    else:
+        shown = OUTPUT[1:]
+        spec = thresholds_of("thresholds", thresholds)
+        swept = sweep(rows, spec, strict=strict, rollup=rollup)
+        by, table = swept.by, with_rates(swept.counts(), [*SIZES, *counted])
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    summaries += [_of_ranks(rows, of_ranks, rollup=rollup)] if of_ranks else []
+    summaries += [_of_ranks(rows, scores, of_ranks)] if of_ranks else []
     for summary in summaries:
-        table = table.join(
-            summary, on=swept.by, how="left", nulls_equal=True, maintain_order="left"
-        )
-    # Counts are null where a row is at fault.
-    sound = COLUMNS.tp.is_not_null()
-    table = table.with_columns(
-        pl.when(sound).then(metric.name).alias(metric.name) for metric in of_ranks
-    )
-    keys = [name for name in swept.by if name != "model"]
-    return like(self.frame, rows.named(table.select(*keys, *OUTPUT, *names)))
+        table = table.join(summary, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return like(self.frame, rows.named(table.select(*by, *shown, *names)))
 
 
 def find(
@@ -373,16 +375,15 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
     return pl.concat(totals, how="diagonal")
 
 
-def _of_ranks(rows: Clean, metrics: Sequence[RankMetric[...]], *, rollup: bool) -> pl.LazyFrame:
+def _of_ranks(rows: Clean, scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
-    scores = ranked(rows, rollup=rollup)
     curve = stepped(scores.state)
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
         curve = curve.cache().set_sorted("group")
     # A group by itself would be aggregated on one core.
     one_group = not rows.keys and len(rows.models) == 1
-    table = scores.groups.drop("n_missing")
+    table = scores.groups.select(*scores.by, "group", sound=pl.col("n_faulty") == 0)
     for hull, listed in sorted(kinds):
         chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
         steps = hull_of_frame(curve) if hull else curve
@@ -395,4 +396,5 @@ def _of_ranks(rows: Clean, metrics: Sequence[RankMetric[...]], *, rollup: bool) 
         table = table.join(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"
         )
-    return table.drop("group")
+    names = [metric.name for metric in metrics]
+    return table.select(*scores.by, *(pl.when("sound").then(name).alias(name) for name in names))

@@ -22,10 +22,11 @@ HALF, GROUP = 2**64, 2**65
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 KEY = pl.col("key")
+SIZES = ["n_missing", "n_positive", "n_negative", "n_faulty"]
 
 
 def ranked(rows: Clean, *, rollup: bool) -> Sweep:
-    """Count the rows at every score; with `rollup` those of each total, too."""
+    """Count the rows at every score; with `rollup` those of each total, too. Groups have sizes."""
     by = [*rows.keys.values(), *levels(rollup), "model"]
     groups = _groups(rows, rollup=rollup).sort(by).with_row_index("group").cache()
     keys = _keys(rows, groups, rollup=rollup)
@@ -36,10 +37,16 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
     ordered = pl.concat([keys, bottoms]).sort("key").with_columns(group=_group(KEY))
     positive = (KEY & _int(1)) == 1
     bottom = KEY & _int(GROUP - 1) == 0
-    counted = ordered.set_sorted("group").with_columns(
-        positives=_running(positive, weighted=rows.weighted),
-        negatives=_running(~(positive | bottom), weighted=rows.weighted),
-    )
+    if rows.weighted:
+        counted = ordered.set_sorted("group").with_columns(
+            positives=_running(positive), negatives=_running(~positive)
+        )
+    else:
+        counted = (
+            ordered.with_row_index("negatives")
+            .with_columns(positive.cast(pl.Int64).cum_sum().alias("positives"))
+            .with_columns(pl.col("negatives").cast(pl.Int64) - pl.col("positives"))
+        )
     ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
     bins = ends.select(
         "group",
@@ -50,6 +57,14 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
         ),
     )
     return Sweep(bins.set_sorted("group"), groups, by)
+
+
+def sized(groups: pl.LazyFrame) -> pl.LazyFrame:
+    """Groups with the number of rows used, null where one is at fault."""
+    sound = pl.col("n_faulty") == 0
+    sizes = pl.col("n_positive", "n_negative")
+    known = groups.with_columns(pl.when(sound).then(sizes))
+    return known.with_columns(n=pl.col("n_positive") + pl.col("n_negative"))
 
 
 def order(score: pl.Expr) -> pl.Expr:
@@ -72,37 +87,41 @@ def _group(key: pl.Expr) -> pl.Expr:
     return (key // GROUP).cast(pl.UInt32)
 
 
-def _running(side: pl.Expr, *, weighted: bool) -> pl.Expr:
-    if weighted:  # The sum of all groups would lose digits of a small one.
-        return (side.cast(pl.Float64) * pl.col("weight")).cum_sum().over("group")
-    return side.cast(pl.Int64).cum_sum()
+def _running(side: pl.Expr) -> pl.Expr:
+    """A running sum of weights; one over all groups would lose digits of a small one."""
+    return (side.cast(pl.Float64) * pl.col("weight")).cum_sum().over("group")
 
 
 def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
-    """Segments, totals and models with the number of rows that are missing."""
+    """Segments, totals and models with the number of their rows: [*by, *SIZES]."""
     keys = list(rows.keys.values())
-    missing = {
-        f"{i}": rows.of(model).score.is_null().cast(pl.Int64).sum()
-        for i, model in enumerate(rows.models)
-    }
+    sums: dict[str, pl.Expr] = {}
+    for i, model in enumerate(rows.models):
+        one = rows.of(model)
+        used, faulty = one.score.is_not_null(), one.score.is_nan().fill_null(False)
+        sums[f"n_missing {i}"] = (~used).cast(pl.Int64).sum()
+        sums[f"n_positive {i}"] = one.total(used & one.positive)
+        sums[f"n_negative {i}"] = one.total(used & ~one.positive)
+        sums[f"n_faulty {i}"] = faulty.cast(pl.Int64).sum()
     blocks = [
-        {"model": pl.lit(model), "n_missing": pl.col(f"{i}")} for i, model in enumerate(rows.models)
+        {"model": pl.lit(model), **{size: pl.col(f"{size} {i}") for size in SIZES}}
+        for i, model in enumerate(rows.models)
     ]
-    finest = rows.reduce(missing, blocks)
+    finest = rows.reduce(sums, blocks)
     if not rollup:
         return finest
     totals = [
         finest.group_by(*keys[:level], "model")
-        .agg(pl.col("n_missing").sum())
+        .agg(pl.col(SIZES).sum())
         .with_columns(level=pl.lit(level, pl.Int64))
         for level in range(1, len(keys) + 1)
     ]
     # All rows together are a segment, even if there is none.
-    whole = pl.LazyFrame({"model": list(rows.models)}).with_columns(n_missing=pl.lit(0, pl.Int64))
+    whole = pl.LazyFrame({"model": list(rows.models)})
     whole = (
-        pl.concat([whole, finest.select("model", "n_missing")])
+        pl.concat([whole, finest.select("model", *SIZES)], how="diagonal")
         .group_by("model")
-        .agg(pl.col("n_missing").sum())
+        .agg(pl.col(SIZES).sum())
         .with_columns(level=pl.lit(0, pl.Int64))
     )
     return pl.concat([*totals, whole], how="diagonal")

@@ -33,7 +33,8 @@ class Sweep(NamedTuple):
 
     def labelled(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """A table of groups with the columns that make a group."""
-        joined = table.join(self.groups, on="group", how="left", maintain_order="left")
+        groups = self.groups.select("group", "n_missing", *self.by)
+        joined = table.join(groups, on="group", how="left", maintain_order="left")
         return joined.select(*self.by, "n_missing", pl.exclude("group", "n_missing", *self.by))
 
 
