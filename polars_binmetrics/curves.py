@@ -767,7 +767,7 @@ def _bent(state: pl.LazyFrame) -> pl.LazyFrame:
 def _hull(rows: Clean, *, rollup: bool) -> Sweep:
     """The state whose bins are the stretches of the hull."""
     scores = ranked(rows, rollup=rollup)
-    hull = hull_of_frame(stepped(scores.state.cache()))
+    hull = hull_of_frame(stepped(scores, weighted=rows.weighted))
     state = hull.select("group", pl.col("score").alias("threshold"), *SIDES)
     if not rows.weighted:
         state = state.with_columns(pl.col(SIDES).cast(pl.Int64))

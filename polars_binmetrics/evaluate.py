@@ -377,7 +377,7 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
 
 def _of_ranks(rows: Clean, scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
-    curve = stepped(scores.state)
+    curve = stepped(scores, weighted=rows.weighted)
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
         curve = curve.cache().set_sorted("group")

@@ -184,14 +184,30 @@ class Steps(NamedTuple):
 STEPS = Steps(*map(pl.col, Steps._fields))
 
 
-def stepped(state: pl.LazyFrame) -> pl.LazyFrame:
-    """The steps of a state at every score: [group, *Steps]."""
-    steps = state.select("group", pl.col(SIDES).cast(pl.Float64), score="threshold")
-    for columns in climbed(pl.col):
-        steps = steps.set_sorted("group").with_columns(
-            **{name: expr.over("group") for name, expr in columns.items()}
-        )
-    return steps.set_sorted("group")
+def stepped(scores: Sweep, *, weighted: bool) -> pl.LazyFrame:
+    """The steps of what `ranked` gives: [group, *Steps]."""
+    steps = scores.state.select("group", pl.col(SIDES).cast(pl.Float64), score="threshold")
+    if weighted:
+        for columns in climbed(pl.col):
+            steps = steps.set_sorted("group").with_columns(
+                **{name: expr.over("group") for name, expr in columns.items()}
+            )
+        return steps.set_sorted("group")
+    # Whole numbers lose nothing in sums over all groups, which need no window.
+    totals = scores.groups.select("group", "n_positive", "n_negative").with_columns(
+        tp=pl.col("n_positive").cum_sum(), fp=pl.col("n_negative").cum_sum()
+    )
+    joined = steps.join(
+        totals.with_columns(pl.exclude("group").cast(pl.Float64)),
+        on="group",
+        how="left",
+        maintain_order="left",
+    )
+    reaching = {
+        total: pl.col(total) - pl.col(side).cum_sum() + pl.col(side)
+        for total, side in zip(("tp", "fp"), SIDES, strict=True)
+    }
+    return joined.with_columns(**reaching).set_sorted("group")
 
 
 def steps(rows: Rows) -> pl.Expr:
