@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import polarbearings
 import polars as pl
-import polars_ds
+import polars_ds  # type: ignore[import-untyped]
 from polars.testing import assert_frame_equal
 from sklearn import metrics as sk  # type: ignore[import-untyped]
 
@@ -39,7 +39,7 @@ def with_duckdb(rows: pl.DataFrame, by: str) -> pl.DataFrame:
     """SQL: ranks by window functions, then sums."""
     database = duckdb.connect()
     database.register("rows", rows.select(by, "label", MODEL))
-    return database.sql(
+    table: pl.DataFrame = database.sql(
         f"""
         WITH ranked AS (
             SELECT {by}, label, rank() OVER w + (count(*) OVER ties - 1) / 2.0 AS r
@@ -53,6 +53,7 @@ def with_duckdb(rows: pl.DataFrame, by: str) -> pl.DataFrame:
         SELECT {by}, (s - p * (p + 1) / 2.0) / (p * n) AS roc_auc FROM sums
         """
     ).pl()
+    return table
 
 
 def in_a_loop(rows: pl.DataFrame, by: str) -> pl.DataFrame:

@@ -278,22 +278,22 @@ def evaluate(
     counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
     of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
-    scores = ranked(rows, rollup=rollup)
+    ranks = ranked(rows, rollup=rollup)
     if thresholds is None:
         if counted:
             raise ValueError(f"`thresholds` can't be None: {counted[0].name!r} takes one")
         shown = OUTPUT[len(COUNTS) :]
-        by, table = scores.by, sized(scores.groups)
+        groups, table = ranks.by, sized(ranks.groups)
     else:
         shown = OUTPUT[1:]
         spec = thresholds_of("thresholds", thresholds)
         swept = sweep(rows, spec, strict=strict, rollup=rollup)
-        by, table = swept.by, with_rates(swept.counts(), [*SIZES, *counted])
+        groups, table = swept.by, with_rates(swept.counts(), [*SIZES, *counted])
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    summaries += [_of_ranks(rows, scores, of_ranks)] if of_ranks else []
+    summaries += [_of_ranks(rows, ranks, of_ranks)] if of_ranks else []
     for summary in summaries:
-        table = table.join(summary, on=by, how="left", nulls_equal=True, maintain_order="left")
-    return like(self.frame, rows.named(table.select(*by, *shown, *names)))
+        table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
+    return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
 
 
 def find(
