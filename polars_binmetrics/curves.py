@@ -410,25 +410,22 @@ def calibration_curve(
         raise ValueError(f"`bins` should hold at least two limits, got {len(spec)}")
     ranks = ranked(rows, rollup=rollup)
     size = pl.sum_horizontal(SIDES)
-    state = ranks.state.with_columns(
-        sound=sound().all().over("group"), total=threshold * size
-    ).cache()
-    ranks = ranks._replace(state=state)
-    faulty = state.filter(~pl.col("sound")).select("group").unique()
+    ranks = ranks._replace(state=ranks.state.with_columns(total=threshold * size).cache())
+    sound = ranks.groups.select("group", sound=pl.col("n_faulty") == 0)
     points = limits(ranks, spec, finest=len(rows.keys) if rollup else None)
     # The last bin includes the highest limit.
     several = threshold.n_unique().over("group") > 1
     points = points.filter(~several | (threshold < threshold.max().over("group")))
     total = pl.col("total")
     table = (
-        cut(ranks._replace(state=state.drop("sound")), points, strict=False)
+        cut(ranks, points, strict=False, sums=[*SIDES, "total"])
         .filter(threshold.is_not_nan() | (threshold.is_null() & (size > 0)))
-        .join(faulty.with_columns(fault=True), on="group", how="left", maintain_order="left")
+        .join(sound, on="group", how="left", maintain_order="left")
         .select(
             "group",
             "threshold",
             **{
-                name: pl.when(pl.col("fault").is_null()).then(expr)
+                name: pl.when("sound").then(expr)
                 for name, expr in {
                     "n": size,
                     "mean_score": pl.when(size > 0).then(total.cast(pl.Float64) / size),

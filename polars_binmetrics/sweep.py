@@ -38,8 +38,8 @@ def limits(scores: Sweep, thresholds: Thresholds, *, finest: int | None) -> pl.L
     if isinstance(thresholds, Quantiles):
         return _quantiles(scores, thresholds, finest=finest)
     if isinstance(thresholds, list):
-        numbers = pl.LazyFrame({"threshold": thresholds})
-        return scores.groups.select("group").join(numbers, how="cross")
+        numbers = pl.lit(pl.Series([thresholds], dtype=pl.List(pl.Float64)))
+        return scores.groups.select("group", numbers.alias("threshold")).explode("threshold")
     if thresholds.midpoints:
         return _midpoints(scores.state)
     return scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
@@ -177,12 +177,14 @@ def _midpoints(state: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat([scores.select("group", between.over("group").alias("threshold")), last])
 
 
-def cut(scores: Sweep, cuts: pl.LazyFrame, *, strict: bool) -> pl.LazyFrame:
+def cut(
+    scores: Sweep, cuts: pl.LazyFrame, *, strict: bool, sums: Sequence[str] = SIDES
+) -> pl.LazyFrame:
     """The state at every score, added up between the thresholds `cuts` of each group."""
-    faulty = scores.state.filter(THRESHOLD.is_nan())
+    faulty = scores.state.filter(THRESHOLD.is_nan()).select("group", "threshold", *sums)
     marks = pl.concat([scores.groups.select("group"), cuts], how="diagonal")
     marks = marks.with_columns(place="threshold")
-    rows = scores.state.filter(THRESHOLD.is_not_nan())
+    rows = scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold", *sums)
     # A mark stands before the rows of its own score, which reach it; if strict, after them.
     marked = THRESHOLD.is_not_null()
     lined_up = (
@@ -190,5 +192,5 @@ def cut(scores: Sweep, cuts: pl.LazyFrame, *, strict: bool) -> pl.LazyFrame:
         .sort("group", "place", marked, descending=[False, False, not strict])
         .with_columns(THRESHOLD.forward_fill().over("group"))
     )
-    state = lined_up.group_by("group", "threshold").agg(pl.exclude("place").sum())
-    return pl.concat([state, faulty], how="diagonal").sort("group", "threshold")
+    state = lined_up.group_by("group", "threshold").agg(pl.col(sums).sum())
+    return pl.concat([state.select("group", "threshold", *sums), faulty]).sort("group", "threshold")

@@ -53,7 +53,7 @@ def assert_same(left: pl.DataFrame, right: pl.DataFrame, tolerance: float = 1e-1
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_eager_lazy_typed_and_both_engines_agree(frame: pl.DataFrame) -> None:
     ask = {"metrics": everything(), "by": "segment", "thresholds": [0.3, 0.5]}
     eager = frame.binmetrics.evaluate(MODELS, "y", **ask)
@@ -65,7 +65,7 @@ def test_eager_lazy_typed_and_both_engines_agree(frame: pl.DataFrame) -> None:
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_weighted_engines_agree(frame: pl.DataFrame) -> None:
     ask = {"metrics": everything(), "by": "segment", "weight": "w"}
     lazy = frame.lazy().binmetrics.evaluate(MODELS, "y", **ask)
@@ -74,14 +74,14 @@ def test_weighted_engines_agree(frame: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_expressions_agree_with_frames(frame: pl.DataFrame, weight: str | None) -> None:
     agree(frame, NAMES, weight)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @given(frame=frames())
-@settings(max_examples=3)
+@settings(max_examples=1)
 def test_metrics_of_the_hull_agree(frame: pl.DataFrame, weight: str | None) -> None:
     agree(frame, OF_HULL, weight)
     ask = {"metrics": [metric(name) for name in OF_HULL], "by": "segment", "weight": weight}
@@ -101,7 +101,7 @@ def agree(frame: pl.DataFrame, names: list[str], weight: str | None) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_confusion_agrees_with_counts(frame: pl.DataFrame, strict: bool) -> None:
     table = frame.binmetrics.counts(MODELS, "y", strict=strict, weight="w")
     for model in MODELS:
@@ -111,7 +111,7 @@ def test_confusion_agrees_with_counts(frame: pl.DataFrame, strict: bool) -> None
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_rates_of_counts_are_those_of_evaluate(frame: pl.DataFrame) -> None:
     rates = [metric(name) for name in EXPECTED if name not in ("tp", "fp", "fn", "tn")]
     counts = frame.binmetrics.counts(MODELS, "y", by="segment")
@@ -121,7 +121,7 @@ def test_rates_of_counts_are_those_of_evaluate(frame: pl.DataFrame) -> None:
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_a_segment_is_as_if_it_were_alone(frame: pl.DataFrame) -> None:
     whole = frame.binmetrics.evaluate(MODELS, "y", metrics=everything(), by="segment")
     for (segment,), rows in frame.group_by("segment"):
@@ -131,7 +131,7 @@ def test_a_segment_is_as_if_it_were_alone(frame: pl.DataFrame) -> None:
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_weights_of_one_change_no_value(frame: pl.DataFrame) -> None:
     plain = frame.binmetrics.evaluate(MODELS, "y", metrics=everything())
     weighted = frame.binmetrics.evaluate(MODELS, "y", metrics=everything(), weight=pl.lit(1))
@@ -140,7 +140,7 @@ def test_weights_of_one_change_no_value(frame: pl.DataFrame) -> None:
 
 
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_integer_weights_are_repeated_rows(frame: pl.DataFrame) -> None:
     repeated = frame.select(pl.all().repeat_by("copies")).explode(pl.all(), empty_as_null=False)
     plain = repeated.binmetrics.evaluate(MODELS, "y", metrics=everything())

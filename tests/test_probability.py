@@ -59,7 +59,7 @@ def test_a_perfect_score_reaches_exactly_the_best_value(name: str, weight: str |
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", SCORE_METRICS)
 @given(frame=frames())
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_value_is_in_the_declared_range(name: str, weight: str | None, frame: pl.DataFrame) -> None:
     low, high = METRICS[name].range
     actual = value(frame, name, weight)
@@ -94,7 +94,7 @@ def bins(rows: list[tuple[float, bool, float]], n: int) -> list[tuple[float, flo
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @given(frame=frames())
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_calibration_errors_are_those_of_the_bins(frame: pl.DataFrame, weight: str | None) -> None:
     table = bins(used(frame, weight), 5)
     n = fsum(size for size, _, _ in table)

@@ -183,7 +183,7 @@ def test_auc_of_the_negated_score_is_the_complement(frame: pl.DataFrame) -> None
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @given(sizes=st.tuples(st.integers(1, 60), st.integers(1, 60)), weights=st.floats(0.01, 100))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_a_perfect_order_gives_exactly_one_and_its_reverse_zero(
     sizes: tuple[int, int], weights: float, weight: str | None
 ) -> None:
@@ -245,7 +245,7 @@ def test_fawcetts_example_has_the_published_parts() -> None:
 
 @pytest.mark.parametrize("axis", ["fpr", "tpr"])
 @given(frame=frames(null=False), cuts=st.sets(st.integers(1, 9), max_size=3))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_parts_add_up_to_the_whole(frame: pl.DataFrame, cuts: set[int], axis: str) -> None:
     ends = [0.0, *(cut / 10 for cut in sorted(cuts)), 1.0]
     parts = {f"{lo}": {axis: (lo, hi)} for lo, hi in pairwise(ends)}
@@ -269,7 +269,7 @@ def test_mcclish_gives_a_half_to_chance_and_one_to_perfection(part: dict[str, An
 
 
 @given(frame=frames(null=False))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_pr_auc_is_the_integral_of_the_interpolated_precision(frame: pl.DataFrame) -> None:
     found, points = value(frame, "pr_auc"), curve(frame)
     if points is None:
@@ -313,7 +313,7 @@ def test_h_of_the_example_of_hmeasure(score: str, h: float) -> None:
 
 @pytest.mark.parametrize("severity_ratio", [0.25, 1.0, 3.0])
 @given(frame=frames(null=False))
-@settings(max_examples=10)
+@settings(max_examples=8)
 def test_h_is_the_share_of_the_expected_cost_saved(
     frame: pl.DataFrame, severity_ratio: float
 ) -> None:

@@ -26,7 +26,7 @@ FRAME = pl.DataFrame(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(frame=frames(), weighted=st.booleans())
 @pytest.mark.parametrize("thresholds", SPECS, ids=str)
 def test_each_level_is_a_table_by_fewer_keys(
