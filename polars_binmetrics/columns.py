@@ -63,8 +63,8 @@ class Clean(NamedTuple):
         internal = list(self.keys.values())
         if internal:
             reduced = self.frame.group_by(internal).agg(**aggregations)
-        else:  # One row even of an empty frame.
-            reduced = self.frame.select(**aggregations)
+        else:  # One row even of an empty frame; polars 1.44 may give as many as there are rows.
+            reduced = self.frame.select(**aggregations).head(1)
         structs = [pl.struct(expr.alias(name) for name, expr in block.items()) for block in blocks]
         return (
             reduced.select(*internal, pl.concat_list(structs).alias("block"))

@@ -389,7 +389,7 @@ def _of_ranks(rows: Clean, scores: Sweep, metrics: Sequence[RankMetric[...]]) ->
         steps = hull_of_frame(curve) if hull else curve
         values = {metric.name: metric.of_steps(STEPS) for metric in chosen}
         if one_group and not listed:
-            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values)
+            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values).head(1)
         else:
             reduced = steps.group_by("group").agg(**values)
         finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]

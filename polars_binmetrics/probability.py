@@ -393,7 +393,7 @@ def _spiegelhalter(rows: Rows) -> pl.Expr:
     variance = lean * lean * rows.score * (1 - rows.score)
     if rows.weight is not None:
         distance, variance = distance * rows.weight, variance * rows.weight
-    return pl.when(variance.sum() > 0).then(distance.sum() / variance.sum().sqrt())
+    return pl.when(variance.max() > 0).then(distance.sum() / variance.sum().sqrt())
 
 
 def _hosmer_lemeshow(s: Steps, bins: int) -> pl.Expr:

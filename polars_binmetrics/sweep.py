@@ -38,8 +38,10 @@ def limits(scores: Sweep, thresholds: Thresholds, *, finest: int | None) -> pl.L
     if isinstance(thresholds, Quantiles):
         return _quantiles(scores, thresholds, finest=finest)
     if isinstance(thresholds, list):
-        numbers = pl.lit(pl.Series([thresholds], dtype=pl.List(pl.Float64)))
-        return scores.groups.select("group", numbers.alias("threshold")).explode("threshold")
+        numbers = pl.lit(thresholds, dtype=pl.List(pl.Float64))
+        return scores.groups.select("group", numbers.alias("threshold")).explode(
+            "threshold", empty_as_null=False
+        )
     if thresholds.midpoints:
         return _midpoints(scores.state)
     return scores.state.filter(THRESHOLD.is_not_nan()).select("group", "threshold")
