@@ -85,6 +85,8 @@ def _rounds(field: Field, rounds: int) -> Iterator[tuple[pl.Expr, dict[str, pl.E
     """Which points to keep, and what to add to these."""
     x, y, end = field("x"), field("y"), field("end")
     bends = (y - y.shift(1)) * (x.shift(-1) - x) < (y.shift(-1) - y) * (x - x.shift(1))
+    # Steps of no weight repeat a point, and the two would hide that they are a corner.
+    yield end | (x != x.shift(1)) | (y != y.shift(1)), {}
     for _ in range(SHORT_ROUNDS):
         yield end | bends, {}
     yield end | bends, {"corner": end}

@@ -161,6 +161,14 @@ def test_a_curve_below_the_diagonal_has_the_hull_of_its_ends() -> None:
     assert row.select("roc_auc", "roc_auc_hull").row(0) == (0, 0.5)
 
 
+def test_rows_of_no_weight_hide_no_corner_of_the_hull() -> None:
+    frame = pl.DataFrame({"a": [0.0, 0.1, 0.3], "y": [0, 1, 1], "w": [0.25, 0.0, 0.25]})
+    table = frame.binmetrics.evaluate("a", "y", metrics="roc_auc_hull", weight="w")
+    assert table["roc_auc_hull"].item() == 1
+    expression = pl.col("a").binmetrics.roc_auc_hull("y", weight="w")
+    assert frame.select(expression).item() == 1
+
+
 @pytest.mark.parametrize("n", [2_000])
 def test_a_hull_with_many_corners_is_found(n: int) -> None:
     """Positives grow rarer with the score's fall, so that every step is a corner."""
