@@ -52,12 +52,12 @@ def roc_auc(s: Steps) -> pl.Expr:
 
 
 def _area(s: Steps) -> pl.Expr:
-    below = s.negatives.cum_sum()
-    won = (s.positives * (below - s.negatives / 2)).sum()
-    not_lost = (s.positives * below).sum()
-    lost = (s.negatives * (s.positives.cum_sum() - s.positives)).sum()
+    won = s.each(s.positives * (s.negatives_below + s.negatives / 2)).sum()
+    won -= s.positives.sum() * s.negatives_below.first()
+    lost = s.each(s.negatives * (s.positives_below + s.positives / 2)).sum()
+    lost -= s.negatives.sum() * s.positives_below.first()
     # Not over the product of the totals, so that a perfect order gives exactly 1 with weights.
-    return won / (not_lost + lost)
+    return won / (won + lost)
 
 
 @rank_metric(range=(-1, 1), best=1)
@@ -120,7 +120,7 @@ def ks_threshold(s: Steps) -> pl.Expr:
 
 def _distance(s: Steps) -> pl.Expr:
     distance = (s.tp / s.n_positive - s.fp / s.n_negative).abs()
-    return pl.when(distance.is_not_nan()).then(distance)
+    return s.each(pl.when(distance.is_not_nan()).then(distance))
 
 
 @rank_metric(best=1)
@@ -142,7 +142,7 @@ def average_precision(s: Steps) -> pl.Expr:
     """
     precision = s.tp / (s.tp + s.fp)
     found = pl.when(s.positives > 0).then(s.positives * precision).otherwise(s.positives)
-    return found.sum() / s.positives.sum()
+    return s.each(found).sum() / s.positives.sum()
 
 
 @rank_metric(best=1)
@@ -171,7 +171,8 @@ def pr_auc(s: Steps) -> pl.Expr:
     # TP = found + share x, TP + FP = called + x, for x from 0 to rows.
     curved = (found - share * called) * (rows / called).log1p()
     gained = share * rows + pl.when(called > 0).then(curved).otherwise(0.0)
-    return pl.when(s.positives > 0).then(share * gained).otherwise(0.0).sum() / s.positives.sum()
+    area = pl.when(s.positives > 0).then(share * gained).otherwise(0.0)
+    return s.each(area).sum() / s.positives.sum()
 
 
 @rank_metric(best=None)
@@ -200,7 +201,7 @@ def partial_auc(
     """
     lo, hi = _range(fpr, tpr)
     part = _within(s, lo, hi, of_fpr=fpr is not None)
-    area = (part.width * part.height if fpr is not None else part.rise * part.depth).sum()
+    area = s.each(part.width * part.height if fpr is not None else part.rise * part.depth).sum()
     if corrected:
         width, middle = hi - lo, (lo + hi) / 2
         chance = width * (middle if fpr is not None else 1 - middle)
@@ -232,7 +233,7 @@ def concordant_partial_auc(
     """
     lo, hi = _range(fpr, tpr)
     part = _within(s, lo, hi, of_fpr=fpr is not None)
-    area = (part.width * part.height + part.rise * part.depth).sum() / 2
+    area = s.each(part.width * part.height + part.rise * part.depth).sum() / 2
     return pl.when(s.n_positive.max() * s.n_negative.max() > 0).then(area)
 
 
@@ -345,7 +346,7 @@ def _captured(s: Steps, at: float) -> pl.Expr:
     rows = s.positives + s.negatives
     room = (s.n_positive + s.n_negative) * at - (s.tp + s.fp - rows)
     fitting = (room / rows).clip(0, 1)
-    return pl.when(rows > 0).then(s.positives * fitting).sum() / s.positives.sum()
+    return s.each(pl.when(rows > 0).then(s.positives * fitting)).sum() / s.positives.sum()
 
 
 class Part(NamedTuple):

@@ -15,7 +15,7 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.evaluate import COUNTS, IntoMetric, find, named, of_counts, with_rates
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import CountMetric
-from polars_binmetrics.state import cumulated, levels
+from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, every_score, thresholds_of
 
@@ -279,7 +279,7 @@ def best_threshold(
     )
     candidates = thresholds_of("thresholds", every_score() if thresholds is None else thresholds)
     swept = sweep(rows, candidates, strict=strict, rollup=rollup)
-    table = with_rates(cumulated(swept.state, ["group"]), metrics.values())
+    table = with_rates(swept.counts(), metrics.values())
     threshold = pl.col("threshold")
     allowed = [
         pl.col(each.metric.name).is_between(each.least, each.greatest)
@@ -292,6 +292,7 @@ def best_threshold(
     if wanted.metric is not None:
         tied |= value >= top - TIE * pl.max_horizontal(top.abs(), 1)
     best = table.filter(tied).filter(threshold == threshold.max().over("group"))
+    best = best.select("group", threshold, *CELLS, *metrics)
     result = swept.groups.join(best, on="group", how="left", maintain_order="left")
     return like(self.frame, rows.named(result.select(*swept.by, threshold, *CELLS, *metrics)))
 

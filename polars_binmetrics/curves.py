@@ -15,10 +15,10 @@ from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.evaluate import COUNTS, with_rates
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.hull import hull_of_frame
+from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import CountMetric
-from polars_binmetrics.ranking import ranked, stepped
-from polars_binmetrics.state import SIDES, Sweep, levels, sound
+from polars_binmetrics.ranking import ranked
+from polars_binmetrics.state import SIDES, SIZES, Sweep, levels, sound
 from polars_binmetrics.sweep import cut, limits, sweep
 from polars_binmetrics.thresholds import (
     EveryScore,
@@ -122,7 +122,7 @@ def roc_curve(
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
     swept = _swept(rows, thresholds, strict=strict, rollup=rollup)
     if drop_collinear:
-        swept = swept._replace(state=_bent(swept.state))
+        swept = swept.over(_bent(swept.state))
     return _curve(self, rows, swept, chosen)
 
 
@@ -354,7 +354,7 @@ def decision_curve(
         treat_none=pl.when(benefit.is_not_null()).then(0.0),
         interventions_avoided=pl.when(odds > 0).then((benefit - pl.col("treat_all")) / odds),
     )
-    return like(self.frame, rows.named(table.drop("n_missing", "prevalence")))
+    return like(self.frame, rows.named(table.drop("group", *SIZES, "prevalence")))
 
 
 @documented
@@ -411,30 +411,23 @@ def calibration_curve(
     ranks = ranked(rows, rollup=rollup)
     size = pl.sum_horizontal(SIDES)
     ranks = ranks._replace(state=ranks.state.with_columns(total=threshold * size).cache())
-    sound = ranks.groups.select("group", sound=pl.col("n_faulty") == 0)
     points = limits(ranks, spec, finest=len(rows.keys) if rollup else None)
     # The last bin includes the highest limit.
     several = threshold.n_unique().over("group") > 1
     points = points.filter(~several | (threshold < threshold.max().over("group")))
-    total = pl.col("total")
+    filled = pl.when(size > 0)
     table = (
         cut(ranks, points, strict=False, sums=[*SIDES, "total"])
         .filter(threshold.is_not_nan() | (threshold.is_null() & (size > 0)))
-        .join(sound, on="group", how="left", maintain_order="left")
-        .select(
-            "group",
-            "threshold",
-            **{
-                name: pl.when("sound").then(expr)
-                for name, expr in {
-                    "n": size,
-                    "mean_score": pl.when(size > 0).then(total.cast(pl.Float64) / size),
-                    "observed_rate": pl.when(size > 0).then(pl.col("positives") / size),
-                }.items()
-            },
+        .with_columns(
+            n=size,
+            mean_score=filled.then(pl.col("total").cast(pl.Float64) / size),
+            observed_rate=filled.then(pl.col("positives") / size),
         )
+        .join(ranks.groups, on="group", how="left", maintain_order="left")
+        .select(*ranks.by, "threshold", sound("n", "mean_score", "observed_rate"))
     )
-    return like(self.frame, rows.named(ranks.labelled(table).drop("n_missing")))
+    return like(self.frame, rows.named(table))
 
 
 @documented
@@ -483,7 +476,7 @@ def roc_hull(
     """
     chosen: list[CountMetric[...]] = [rates.fpr, rates.tpr]
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
-    return _curve(self, rows, _hull(rows, rollup=rollup), chosen)
+    return _curve(self, rows, hull_of_sweep(ranked(rows, rollup=rollup)), chosen)
 
 
 @documented
@@ -536,8 +529,8 @@ def cost_curve(
     added = ["probability_cost", "normalized_expected_cost"]
     chosen: list[CountMetric[...]] = [rates.fpr, rates.tpr]
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen, *added)
-    hull = _hull(rows, rollup=rollup)
-    corners = with_rates(_points(hull.state), chosen).sort(
+    hull = hull_of_sweep(ranked(rows, rollup=rollup))
+    corners = with_rates(_points(hull), chosen).sort(
         "group", "threshold", descending=[False, True]
     )
     # A corner is the best from where it costs no more than the one before.
@@ -556,10 +549,10 @@ def cost_curve(
     )
     table = (
         pl.concat([begun, ended.select(begun.collect_schema().names())])
-        .select("group", x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")
         .sort("group", x, "threshold", descending=[False, False, True])
+        .select(*hull.by, x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")
     )
-    return like(self.frame, rows.named(hull.labelled(table).drop("n_missing")))
+    return like(self.frame, rows.named(table))
 
 
 def attain(self: FrameFace[Frame], *, fpr: float | None = None, tpr: float | None = None) -> Frame:
@@ -705,7 +698,7 @@ def _swept(rows: Clean, thresholds: IntoThresholds | None, *, strict: bool, roll
     state = (
         state.filter(~last.fill_null(False)).group_by("group", "threshold").agg(pl.col(SIDES).sum())
     )
-    return swept._replace(state=state.sort("group", "threshold").set_sorted("group"))
+    return swept.over(state.sort("group", "threshold"))
 
 
 def _curve(
@@ -716,56 +709,39 @@ def _curve(
     **added: pl.Expr,
 ) -> Frame:
     """The curve of a state: counts and rates above each bin."""
-    table = with_rates(_points(swept.state), chosen).with_columns(**added)
-    return like(face.frame, rows.named(swept.labelled(table).drop("n_missing")))
+    table = with_rates(_points(swept), chosen).with_columns(**added).drop("group")
+    return like(face.frame, rows.named(table))
 
 
-def _points(state: pl.LazyFrame) -> pl.LazyFrame:
-    """The counts above each bin, the highest one's at inf: [group, threshold, *CELLS]."""
-    reached = {
-        cell: pl.col(side).cum_sum(reverse=True)
-        for cell, side in zip(("tp", "fp"), SIDES, strict=True)
-    }
-    counts = {cell: total.shift(-1, fill_value=0) for cell, total in reached.items()}
-    counts |= {cell: pl.col(side).cum_sum() for cell, side in zip(("fn", "tn"), SIDES, strict=True)}
-    unless_faulty = pl.when(sound().all())
+def _points(swept: Sweep) -> pl.LazyFrame:
+    """The counts above each bin, the highest one's at inf: [*by, group, threshold, *CELLS]."""
+    bins = swept.counted()
     # A bin at NaN, with faulty rows, comes last, if there is one.
     above = threshold.shift(-1)
-    above = pl.when(above.is_nan() | above.is_null()).then(inf).otherwise(above)
-    return (
-        state.with_columns(
-            unless_faulty.then(counts[cell]).over("group").alias(cell) for cell in CELLS
-        )
-        .with_columns(above=above.over("group"))
-        .filter(threshold.is_null() | threshold.is_not_nan())
-        .select("group", pl.col("above").alias("threshold"), *CELLS)
-    )
+    highest = above.is_null() | above.is_nan()
+    points = bins.with_columns(
+        pl.when(highest).then(inf).otherwise(above).alias("threshold"),
+        *(pl.when(highest).then(0).otherwise(pl.col(cell).shift(-1)).alias(cell) for cell in ("tp", "fp")),
+        *(pl.col(cell) + pl.col(side) for cell, side in zip(("fn", "tn"), SIDES, strict=True)),
+        faulty=threshold.is_nan(),
+    ).filter(~pl.col("faulty").fill_null(False))
+    return points.select(*swept.by, "group", "threshold", sound(*CELLS))
 
 
 def _bent(state: pl.LazyFrame) -> pl.LazyFrame:
     """The state with the bins of a straight stretch of the ROC curve added up."""
-    filled = (pl.sum_horizontal(SIDES) != 0) | threshold.is_null() | ~sound()
-    below = [f"{name} below" for name in ("threshold", *SIDES)]
-    p, n, p_below, n_below = (pl.col(side).cast(pl.Float64) for side in (*SIDES, *below[1:]))
+    filled = (pl.sum_horizontal(SIDES) != 0) | threshold.is_null() | threshold.is_nan()
+    before = {side: pl.col(side).shift(1).cast(pl.Float64) for side in SIDES}
+    p, n = (pl.col(side).cast(pl.Float64) for side in SIDES)
     # Of the slope of the bin below, unless that is the empty one at the bottom.
-    straight = (p * n_below == n * p_below) & pl.col(below[0]).is_not_null() & sound()
+    straight = (p * before["negatives"] == n * before["positives"]) & (
+        threshold.is_not_nan() & threshold.shift(1).is_not_null()
+    )
     return (
         state.filter(filled)
-        .with_columns(pl.col("threshold", *SIDES).shift(1).over("group").name.suffix(" below"))
         .with_columns(stretch=(~straight.fill_null(False)).cast(pl.UInt32).cum_sum())
         .set_sorted("stretch")
         .group_by("stretch")
         .agg(pl.col("group", "threshold").first(), pl.col(SIDES).sum())
         .drop("stretch")
-        .set_sorted("group")
     )
-
-
-def _hull(rows: Clean, *, rollup: bool) -> Sweep:
-    """The state whose bins are the stretches of the hull."""
-    scores = ranked(rows, rollup=rollup)
-    hull = hull_of_frame(stepped(scores, weighted=rows.weighted))
-    state = hull.select("group", pl.col("score").alias("threshold"), *SIDES)
-    if not rows.weighted:
-        state = state.with_columns(pl.col(SIDES).cast(pl.Int64))
-    return scores._replace(state=state)

@@ -14,10 +14,10 @@ from polars_binmetrics import rates as count_metrics
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.hull import hull_of_frame
+from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
-from polars_binmetrics.ranking import STEPS, ranked, sized, stepped
-from polars_binmetrics.state import Sweep, levels
+from polars_binmetrics.ranking import columns, ranked
+from polars_binmetrics.state import TOTALS, Sweep, levels, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
@@ -31,8 +31,7 @@ METRICS: dict[str, AnyMetric] = {
 }
 POSITION = ["model", "threshold"]
 COUNTS = [*POSITION, *CELLS]
-SIZES = [count_metrics.n, count_metrics.n_positive, count_metrics.n_negative]
-OUTPUT = [*COUNTS, *(metric.name for metric in SIZES), "n_missing"]
+OUTPUT = [*COUNTS, "n", "n_positive", "n_negative", "n_missing"]
 #: The metrics whose column is there without being asked for.
 BASE = [METRICS[name] for name in OUTPUT if name in METRICS]
 
@@ -121,7 +120,9 @@ def counts(
         taken=[*COUNTS, *levels(rollup)],
     )
     swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
-    return like(self.frame, rows.named(swept.counts().drop("n_missing")))
+    return like(
+        self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS))
+    )
 
 
 def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
@@ -288,9 +289,9 @@ def evaluate(
         shown = OUTPUT[1:]
         spec = thresholds_of("thresholds", thresholds)
         swept = sweep(rows, spec, strict=strict, rollup=rollup)
-        groups, table = swept.by, with_rates(swept.counts(), [*SIZES, *counted])
+        groups, table = swept.by, with_rates(sized(swept.counts()), counted)
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    summaries += [_of_ranks(rows, ranks, of_ranks)] if of_ranks else []
+    summaries += [_of_ranks(ranks, of_ranks)] if of_ranks else []
     for summary in summaries:
         table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
@@ -375,26 +376,24 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
     return pl.concat(totals, how="diagonal")
 
 
-def _of_ranks(rows: Clean, scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
+def _of_ranks(scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
-    curve = stepped(scores, weighted=rows.weighted)
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
-        curve = curve.cache().set_sorted("group")
-    # A group by itself would be aggregated on one core.
-    one_group = not rows.keys and len(rows.models) == 1
-    table = scores.groups.select(*scores.by, "group", sound=pl.col("n_faulty") == 0)
+        scores = scores._replace(state=scores.state.cache())
+    table = scores.groups
     for hull, listed in sorted(kinds):
         chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
-        steps = hull_of_frame(curve) if hull else curve
-        values = {metric.name: metric.of_steps(STEPS) for metric in chosen}
-        if one_group and not listed:
-            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values).head(1)
-        else:
-            reduced = steps.group_by("group").agg(**values)
+        bins = hull_of_sweep(scores) if hull else scores
+        beside: dict[str, pl.Expr] = {}
+        values = {metric.name: metric.of_steps(columns(beside)) for metric in chosen}
+        asked = {name for each in (beside | values).values() for name in each.meta.root_names()}
+        counted = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
+        reduced = (
+            counted.with_columns(**beside).set_sorted("group").group_by("group").agg(**values)
+        )
         finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]
         table = table.join(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"
         )
-    names = [metric.name for metric in metrics]
-    return table.select(*scores.by, *(pl.when("sound").then(name).alias(name) for name in names))
+    return table.select(*scores.by, sound(*(metric.name for metric in metrics)))

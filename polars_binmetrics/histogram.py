@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import overload
 
 import polars as pl
@@ -11,7 +12,7 @@ from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.state import SIDES, cumulated, levels, sound
+from polars_binmetrics.state import BELOW, SIDES, Sweep, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 
@@ -101,7 +102,7 @@ def histogram(
         taken=[*STATE, *levels(rollup)],
     )
     swept = sweep(rows, thresholds_of("bins", bins), strict=False, rollup=rollup)
-    return like(self.frame, rows.named(swept.labelled(swept.state).drop("n_missing")))
+    return like(self.frame, rows.named(swept.labelled(swept.state.drop(BELOW))))
 
 
 def cumulate(self: FrameFace[Frame]) -> Frame:
@@ -140,7 +141,30 @@ def cumulate(self: FrameFace[Frame]) -> Frame:
     """
     state = self.frame.lazy()
     by = _groups(state, CELLS)
-    return like(self.frame, cumulated(state.sort(*by, "threshold"), by))
+    # The frame's own columns may be called as anything.
+    named = {f"key {name}": name for name in by}
+    keys = list(named)
+    renamed = state.rename({name: key for key, name in named.items()})
+    groups = (
+        renamed.group_by(keys)
+        .agg(
+            n_missing=pl.lit(0),
+            n_positive=pl.col("positives").sum(),
+            n_negative=pl.col("negatives").sum(),
+            n_faulty=(~_sound()).sum(),
+        )
+        .sort(keys)
+        .with_row_index("group")
+        .cache()
+    )
+    bins = (
+        renamed.join(groups.select(*keys, "group"), on=keys, nulls_equal=True)
+        .select("group", "threshold", *SIDES)
+        .sort("group", "threshold")
+    )
+    weighted = state.collect_schema()["positives"].is_float()
+    counted = Sweep(bins, groups, keys, weighted).over(bins).counts()
+    return like(self.frame, counted.select(*keys, "threshold", *CELLS).rename(named))
 
 
 def roc_auc(self: FrameFace[Frame]) -> Frame:
@@ -182,7 +206,7 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
     frame = self.frame.lazy()
     by = _groups(frame, BOUNDS)
     positives, negatives = (pl.col(side).cast(pl.Float64) for side in SIDES)
-    unless_faulty = pl.when(sound().all().over(by))
+    unless_faulty = pl.when(_sound().all().over(by))
     below = negatives.cum_sum().shift(1, fill_value=0).over(by)
     terms = [
         positives * negatives,
@@ -299,6 +323,12 @@ def merge_histograms(
     merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
     merged = merged.select(schema.names()).sort(*by, "threshold")
     return like(given[0], merged)
+
+
+def _sound() -> pl.Expr:
+    """Whether the rows of a bin are sound, and their number is one."""
+    numbers = pl.all_horizontal(pl.col(SIDES).is_between(0, inf, closed="left").fill_null(False))
+    return numbers & pl.col("threshold").is_not_nan().fill_null(True)
 
 
 def _groups(state: pl.LazyFrame, added: Iterable[str]) -> list[str]:

@@ -10,12 +10,11 @@ chord, and a round leaves a quarter of the area of these at most.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import nan
 
 import polars as pl
 
-from polars_binmetrics.ranking import climbed, row
-from polars_binmetrics.state import SIDES
+from polars_binmetrics.ranking import climbing, row
+from polars_binmetrics.state import SIDES, Sweep, over_groups
 
 #: Points of counts are on a grid: when less than half a cell of it is left, all corners are found.
 #: 32 rounds are enough for 2^32 positives and as many negatives; 20 leave 1e-12 of the area, and a
@@ -27,27 +26,26 @@ SHORT_ROUNDS = 6
 Field = Callable[[str], pl.Expr]
 
 
-def hull_of_frame(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """The steps of the hulls of sorted groups: [group, *Steps]."""
-
-    def each_group(columns: dict[str, pl.Expr]) -> dict[str, pl.Expr]:
-        return {name: expr.over("group") for name, expr in columns.items()}
-
+def hull_of_sweep(scores: Sweep) -> Sweep:
+    """The sweep whose bins are the stretches of the hull."""
     last = (pl.col("group") != pl.col("group").shift(-1)).fill_null(True)
-    table = steps.select(
-        "group", end=pl.col("score").is_null() | last, **each_group(_points(pl.col))
+    state = scores.state.set_sorted("group").select(
+        "group",
+        pl.col(SIDES).cast(pl.Float64),
+        score="threshold",
+        end=pl.col("threshold").is_null() | last,
     )
+    table = state.set_sorted("group").select("group", "end", **over_groups(_points(pl.col)))
     for keep, columns in _rounds(pl.col, ROUNDS_OF_FRAME):
         table = table.filter(keep).with_columns(**columns)
-    table = table.set_sorted("group").select("group", **each_group(_steps(pl.col)))
-    for columns in climbed(pl.col):
-        table = table.set_sorted("group").with_columns(**each_group(columns))
-    return table.set_sorted("group")
+    hull = table.set_sorted("group").select("group", **over_groups(_steps(pl.col)))
+    dtype = pl.Float64 if scores.weighted else pl.Int64
+    return scores.over(hull.select("group", pl.col(SIDES).cast(dtype), threshold="score"))
 
 
 def hull_of_list(steps: pl.Expr) -> pl.Expr:
     """The steps of the hull of a list of steps."""
-    field, each = pl.element().struct.field, pl.element()
+    field = pl.element().struct.field
     last = pl.int_range(pl.len()) == pl.len() - 1
     table = steps.list.eval(row({"end": field("score").is_null() | last, **_points(field)}))
     names = ["end", *_points(field)]
@@ -55,20 +53,15 @@ def hull_of_list(steps: pl.Expr) -> pl.Expr:
         columns = {name: field(name) for name in names} | columns
         table = table.list.eval(row(columns).filter(keep))
         names = list(columns)
-    table = table.list.eval(row(_steps(field)))
-    for columns in climbed(field):
-        table = table.list.eval(each.struct.with_fields(**columns))
-    return table
+    return climbing(table.list.eval(row(_steps(field))))
 
 
 def _points(field: Field) -> dict[str, pl.Expr]:
     """The points at the ends of the steps, and the score above each."""
-    score = field("score")
     return {
         "x": field("negatives").cum_sum(),
         "y": field("positives").cum_sum(),
-        # A fault is passed on to the hull.
-        "above": pl.when(score.is_nan().any()).then(nan).otherwise(score.shift(-1)),
+        "above": field("score").shift(-1),
     }
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from polars_binmetrics.columns import Rows
 from polars_binmetrics.counts import COLUMNS, Cells
 from polars_binmetrics.hull import hull_of_list
-from polars_binmetrics.ranking import STEPS, Steps, steps
+from polars_binmetrics.ranking import Steps, columns, fields, steps
 
 P = ParamSpec("P")
 
@@ -176,7 +176,7 @@ class RankMetric(Metric[P]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         metric = super().__call__(*args, **kwargs)
-        metric.of_steps(STEPS)
+        metric.of_steps(columns({}))
         return metric
 
     def of_steps(self, steps: Steps) -> pl.Expr:
@@ -193,8 +193,7 @@ class RankMetric(Metric[P]):
         table = steps(rows)
         if self.hull:
             table = hull_of_list(table)
-        fields = Steps(*map(pl.element().struct.field, Steps._fields))
-        number = table.list.eval(self.of_steps(fields))
+        number = table.list.eval(self.of_steps(fields()))
         metric = number.list.eval(self.finish(pl.element())).list.first()
         return pl.when(~rows.faulty()).then(metric)
 

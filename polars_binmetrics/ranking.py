@@ -8,63 +8,73 @@ score ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import nan
 from typing import NamedTuple
 
 import polars as pl
 
 from polars_binmetrics.columns import Clean, Rows
-from polars_binmetrics.state import SIDES, Sweep, levels
+from polars_binmetrics.state import (
+    BELOW,
+    SIDES,
+    SIZES,
+    TOTALS,
+    Sweep,
+    below,
+    levels,
+    over_groups,
+    reaching,
+    totals,
+)
 
 #: A number is ``group * GROUP + HALF + 2 * order(score) + label``; `order` is Int64.
 HALF, GROUP = 2**64, 2**65
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 KEY = pl.col("key")
-SIZES = ["n_missing", "n_positive", "n_negative", "n_faulty"]
 
 
 def ranked(rows: Clean, *, rollup: bool) -> Sweep:
-    """Count the rows at every score; with `rollup` those of each total, too. Groups have sizes."""
+    """Count the rows at every score; with `rollup` those of each total, too."""
     by = [*rows.keys.values(), *levels(rollup), "model"]
     groups = _groups(rows, rollup=rollup).sort(by).with_row_index("group").cache()
     keys = _keys(rows, groups, rollup=rollup)
-    # A number below all scores of a group gives it a bin below them.
+    # A number below all scores of a group gives it a bin below them, and counts for nothing.
     bottoms = groups.select(key=pl.col("group").cast(pl.Int128) * GROUP)
     if rows.weighted:
         bottoms = bottoms.with_columns(weight=0.0)
-    ordered = pl.concat([keys, bottoms]).sort("key").with_columns(group=_group(KEY))
-    positive = (KEY & _int(1)) == 1
-    bottom = KEY & _int(GROUP - 1) == 0
+    ordered = pl.concat([keys, bottoms]).sort("key")
+    positive, group = (KEY & _int(1)) == 1, (KEY // GROUP).cast(pl.UInt32)
     if rows.weighted:
-        counted = ordered.set_sorted("group").with_columns(
-            positives=_running(positive), negatives=_running(~positive)
+        weights = [side.cast(pl.Float64) * pl.col("weight") for side in (positive, ~positive)]
+        counted = (
+            ordered.with_columns(group=group)
+            .set_sorted("group")
+            .with_columns(
+                **over_groups({side: w.cum_sum() for side, w in zip(SIDES, weights, strict=True)})
+            )
         )
     else:
         counted = (
             ordered.with_row_index("negatives")
-            .with_columns(positive.cast(pl.Int64).cum_sum().alias("positives"))
-            .with_columns(pl.col("negatives").cast(pl.Int64) - pl.col("positives"))
+            .with_columns(positive.cast(pl.Int64).cum_sum().alias("positives"), group=group)
+            .with_columns(
+                pl.col("negatives").cast(pl.Int64) - pl.col("positives") - pl.col("group")
+            )
         )
     ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
-    bins = ends.select(
+    bottom = KEY & _int(GROUP - 1) == 0
+    before = [pl.col(side).shift(1, fill_value=0) for side in SIDES]
+    if rows.weighted:
+        before = [pl.when(~bottom).then(total).otherwise(0.0) for total in before]
+    state = ends.select(
         "group",
         pl.when(~bottom).then(_score(KEY)).alias("threshold"),
-        *(
-            pl.when(bottom).then(0).otherwise(pl.col(side) - pl.col(side).shift(1)).alias(side)
-            for side in SIDES
-        ),
+        *(pl.col(side) - total for side, total in zip(SIDES, before, strict=True)),
+        **dict(zip(BELOW, before, strict=True)),
     )
-    return Sweep(bins.set_sorted("group"), groups, by)
-
-
-def sized(groups: pl.LazyFrame) -> pl.LazyFrame:
-    """Groups with the number of rows used, null where one is at fault."""
-    sound = pl.col("n_faulty") == 0
-    sizes = pl.col("n_positive", "n_negative")
-    known = groups.with_columns(pl.when(sound).then(sizes))
-    return known.with_columns(n=pl.col("n_positive") + pl.col("n_negative"))
+    return Sweep(state, groups, by, rows.weighted)
 
 
 def order(score: pl.Expr) -> pl.Expr:
@@ -81,15 +91,6 @@ def _flipped(bits: pl.Expr) -> pl.Expr:
 def _score(key: pl.Expr) -> pl.Expr:
     ordered = (key & _int(GROUP - 1)) // 2 + LOWEST
     return _flipped(ordered.cast(pl.Int64)).reinterpret(dtype=pl.Float64)
-
-
-def _group(key: pl.Expr) -> pl.Expr:
-    return (key // GROUP).cast(pl.UInt32)
-
-
-def _running(side: pl.Expr) -> pl.Expr:
-    """A running sum of weights; one over all groups would lose digits of a small one."""
-    return (side.cast(pl.Float64) * pl.col("weight")).cum_sum().over("group")
 
 
 def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
@@ -110,7 +111,7 @@ def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
     finest = rows.reduce(sums, blocks)
     if not rollup:
         return finest
-    totals = [
+    coarser = [
         finest.group_by(*keys[:level], "model")
         .agg(pl.col(SIZES).sum())
         .with_columns(level=pl.lit(level, pl.Int64))
@@ -124,7 +125,7 @@ def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
         .agg(pl.col(SIZES).sum())
         .with_columns(level=pl.lit(0, pl.Int64))
     )
-    return pl.concat([*totals, whole], how="diagonal")
+    return pl.concat([*coarser, whole], how="diagonal")
 
 
 def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
@@ -167,47 +168,48 @@ class Steps(NamedTuple):
     """
     The steps of a ROC curve, from the lowest score up, as expressions.
 
-    A step is a score: the rows that have it, and those that reach it. The first one lies below
-    all scores and is empty; its score is null.
+    A step is a score: the rows that have it, those below it and those that reach it. The first
+    one lies below all scores and is empty; its score is null. What lies below is counted from
+    any start, which is what lies below the first.
     """
 
     score: pl.Expr
     positives: pl.Expr
     negatives: pl.Expr
+    positives_below: pl.Expr
+    negatives_below: pl.Expr
     tp: pl.Expr
     fp: pl.Expr
     n_positive: pl.Expr
     n_negative: pl.Expr
+    beside: dict[str, pl.Expr] | None = None
+
+    def each(self, value: pl.Expr) -> pl.Expr:
+        """
+        A value of each step.
+
+        In a frame it becomes a column `beside` the others: Polars aggregates a group after the
+        other, but computes columns in parallel, and what two of them share once.
+        """
+        if self.beside is None:
+            return value
+        name = f"value {len(self.beside)}"
+        self.beside[name] = value
+        return pl.col(name)
 
 
-#: The steps as they stand in the columns of `stepped`.
-STEPS = Steps(*map(pl.col, Steps._fields))
+FIELDS = [*SIDES, *BELOW, "tp", "fp", *TOTALS]
 
 
-def stepped(scores: Sweep, *, weighted: bool) -> pl.LazyFrame:
-    """The steps of what `ranked` gives: [group, *Steps]."""
-    steps = scores.state.select("group", pl.col(SIDES).cast(pl.Float64), score="threshold")
-    if weighted:
-        for columns in climbed(pl.col):
-            steps = steps.set_sorted("group").with_columns(
-                **{name: expr.over("group") for name, expr in columns.items()}
-            )
-        return steps.set_sorted("group")
-    # Whole numbers lose nothing in sums over all groups, which need no window.
-    totals = scores.groups.select("group", "n_positive", "n_negative").with_columns(
-        tp=pl.col("n_positive").cum_sum(), fp=pl.col("n_negative").cum_sum()
-    )
-    joined = steps.join(
-        totals.with_columns(pl.exclude("group").cast(pl.Float64)),
-        on="group",
-        how="left",
-        maintain_order="left",
-    )
-    reaching = {
-        total: pl.col(total) - pl.col(side).cum_sum() + pl.col(side)
-        for total, side in zip(("tp", "fp"), SIDES, strict=True)
-    }
-    return joined.with_columns(**reaching).set_sorted("group")
+def columns(beside: dict[str, pl.Expr]) -> Steps:
+    """The steps as the bins of a sweep."""
+    numbers = [pl.col(name).cast(pl.Float64) for name in FIELDS]
+    return Steps(pl.col("threshold"), *numbers, beside)
+
+
+def fields() -> Steps:
+    """The steps as what `steps` lists."""
+    return Steps(*map(pl.element().struct.field, ["score", *FIELDS]))
 
 
 def steps(rows: Rows) -> pl.Expr:
@@ -233,7 +235,13 @@ def steps(rows: Rows) -> pl.Expr:
     gained = {side: field(side).fill_null(0) for side in SIDES}
     gained = {side: total - total.shift(1, fill_value=0) for side, total in gained.items()}
     table = table.list.eval(row({"score": field("score"), **gained}))
-    for columns in climbed(field):
+    return climbing(table)
+
+
+def climbing(table: pl.Expr) -> pl.Expr:
+    """The steps, from a list of the rows that have each score."""
+    field, each = pl.element().struct.field, pl.element()
+    for columns in (reaching(field) | below(field), totals(field)):
         table = table.list.eval(each.struct.with_fields(**columns))
     return table
 
@@ -241,12 +249,3 @@ def steps(rows: Rows) -> pl.Expr:
 def row(fields: Mapping[str, pl.Expr]) -> pl.Expr:
     """The struct of these fields."""
     return pl.struct([expr.alias(name) for name, expr in fields.items()])
-
-
-def climbed(field: Callable[[str], pl.Expr]) -> list[dict[str, pl.Expr]]:
-    """What reaches a step, and from it what there is in all."""
-    totals = {"tp": "positives", "fp": "negatives"}
-    return [
-        {total: field(side).cum_sum(reverse=True) for total, side in totals.items()},
-        {"n_positive": field("tp").first(), "n_negative": field("fp").first()},
-    ]

@@ -7,7 +7,7 @@ they are ranked, and the counts at every score are added up between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf, nan
 
 import polars as pl
@@ -30,7 +30,7 @@ def sweep(rows: Clean, thresholds: Thresholds, *, strict: bool, rollup: bool) ->
         return scores
     scores = scores._replace(state=scores.state.cache())
     cuts = limits(scores, thresholds, finest=len(rows.keys) if rollup else None)
-    return scores._replace(state=cut(scores, cuts, strict=strict))
+    return scores.over(cut(scores, cuts, strict=strict))
 
 
 def limits(scores: Sweep, thresholds: Thresholds, *, finest: int | None) -> pl.LazyFrame:
@@ -57,40 +57,41 @@ def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: boo
         whole = whole.with_columns(pl.lit(0, pl.Int64).alias(name) for name in levels(rollup))
         counted = pl.concat([counted, whole], how="diagonal")
         counted = counted.with_columns(pl.col("rows", *SIDES).fill_null(0)).cache()
-    missing = pl.when(PLACE.is_null()).then("rows").otherwise(0).sum()
-    groups = counted.group_by(by).agg(n_missing=missing).sort(by).with_row_index("group").cache()
+    used, faulty = PLACE.is_not_null(), PLACE == len(thresholds) + 1
+    groups = (
+        counted.group_by(by)
+        .agg(
+            n_missing=pl.when(~used).then("rows").otherwise(0).sum(),
+            n_positive=pl.when(used).then("positives").otherwise(0).sum(),
+            n_negative=pl.when(used).then("negatives").otherwise(0).sum(),
+            n_faulty=pl.when(faulty).then("rows").otherwise(0).sum(),
+        )
+        .sort(by)
+        .with_row_index("group")
+        .cache()
+    )
     numbered = (
         counted.join(groups, on=by, nulls_equal=True)
         .select("group", "place", *SIDES)
         .filter(PLACE.is_not_null())
     )
-    return Sweep(_on_grid(numbered, groups, thresholds), groups, by)
+    return Sweep(pl.LazyFrame(), groups, by, rows.weighted).over(
+        _on_grid(numbered, groups, thresholds)
+    )
 
 
 def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl.LazyFrame:
-    """Count the rows per segment, model and bin among fixed thresholds."""
+    """
+    Count the rows per segment, model and bin among fixed thresholds.
+
+    With a group-by a model, the streaming engine would keep all rows for those that come later.
+    """
     size = len(thresholds) + 3
     scores = {f"place {i}": score for i, score in enumerate(rows.models.values())}
     # The place tells the model, too: whole numbers are grouped faster than names.
     codes = [pl.col(place).fill_null(size - 1) + i * size for i, place in enumerate(scores)]
     frame = reached(rows.frame, scores, thresholds, strict=strict).with_columns(codes)
-    models = pl.lit(pl.Series(list(rows.models), dtype=pl.String))
-    place = PLACE % size
-    return _tally(rows, frame, scores, ["place"]).with_columns(
-        models.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)
-    )
-
-
-def _tally(
-    rows: Clean, frame: pl.LazyFrame, places: Iterable[str], by: Sequence[str]
-) -> pl.LazyFrame:
-    """
-    Count the rows per segment and place, the places of all models one below the other.
-
-    With a group-by a model, the streaming engine would keep all rows for those that come later.
-    """
-    keys = list(rows.keys.values())
-    index = [*keys, "positive", *(["weight"] if rows.weighted else [])]
+    index = [*rows.keys.values(), "positive", *(["weight"] if rows.weighted else [])]
     of = rows.of(next(iter(rows.models)))
     sums = {
         # Not len(), which ends at 2^32.
@@ -100,14 +101,18 @@ def _tally(
     if rows.weighted:
         sums["negatives"] = of.total(~of.positive)
     counted = (
-        frame.select(*index, *places)
-        .unpivot(list(places), index=index, variable_name="model", value_name="place")
-        .group_by(*keys, *by)
+        frame.select(*index, *scores)
+        .unpivot(list(scores), index=index, value_name="place")
+        .group_by(*rows.keys.values(), "place")
         .agg(**sums)
     )
-    if rows.weighted:
-        return counted
-    return counted.with_columns(negatives=pl.col("rows") - pl.col("positives"))
+    if not rows.weighted:
+        counted = counted.with_columns(negatives=pl.col("rows") - pl.col("positives"))
+    models = pl.lit(pl.Series(list(rows.models), dtype=pl.String))
+    place = PLACE % size
+    return counted.with_columns(
+        models.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)
+    )
 
 
 def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
