@@ -372,25 +372,19 @@ def _range(fpr: Interval | None, tpr: Interval | None) -> Interval:
 
 def _within(s: Steps, lo: float, hi: float, *, of_fpr: bool) -> Part:
     """The part of each step within a range of FPR or of TPR."""
-    x1, y1 = s.fp / s.n_negative, s.tp / s.n_positive
-    x0, y0 = (s.fp - s.negatives) / s.n_negative, (s.tp - s.positives) / s.n_positive
-    if of_fpr:
-        first, last, size = x0, x1, s.negatives
-        touches = (x0 > lo) if lo > 0 else (x0 >= lo)
-        inside = touches & (x0 <= hi)
-    else:
-        first, last, size = y0, y1, s.positives
-        touches = (y0 > lo) if lo > 0 else (y0 >= lo)
-        inside = touches & (y0 <= hi)
-    length = last - first
-    # A step that does not move along the range is in it as a whole or not at all.
+    along, across = (s.fp, s.negatives, s.n_negative), (s.tp, s.positives, s.n_positive)
+    if not of_fpr:
+        along, across = across, along
+    (reached, size, total), (height, gain, whole) = along, across
+    first, last = (reached - size) / total, reached / total
+    begin, end = first.clip(lo, hi), last.clip(lo, hi)
+    length, middle = end - begin, (begin + end) / 2
     moves = size > 0
-    begin = pl.when(moves).then(((lo - first) / length).clip(0, 1)).otherwise(0.0)
-    end = pl.when(moves).then(((hi - first) / length).clip(0, 1)).otherwise(inside.cast(pl.Float64))
-    share, middle = end - begin, (begin + end) / 2
-    return Part(
-        width=(x1 - x0) * share,
-        height=y0 + (y1 - y0) * middle,
-        rise=(y1 - y0) * share,
-        depth=1 - (x0 + (x1 - x0) * middle),
-    )
+    slope = pl.when(moves).then(gain / size).otherwise(0.0) * (total / whole)
+    mean = (height - gain) / whole + slope * (middle - first)
+    # A step that does not move along the range is in it as a whole or not at all.
+    inside = ((first > lo) if lo > 0 else (first >= lo)) & (first <= hi)
+    gained = pl.when(moves).then(slope * length).when(inside).then(gain / whole).otherwise(0.0)
+    if of_fpr:
+        return Part(width=length, height=mean, rise=gained, depth=1 - middle)
+    return Part(width=gained, height=middle, rise=length, depth=1 - mean)

@@ -16,7 +16,7 @@ from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
-from polars_binmetrics.ranking import columns, ranked
+from polars_binmetrics.ranking import FIELDS, columns, ranked
 from polars_binmetrics.state import TOTALS, Sweep, levels, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
@@ -291,7 +291,7 @@ def evaluate(
         swept = sweep(rows, spec, strict=strict, rollup=rollup)
         groups, table = swept.by, with_rates(sized(swept.counts()), counted)
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    summaries += [_of_ranks(ranks, of_ranks)] if of_ranks else []
+    summaries += [_of_ranks(ranks, len(rows.models), of_ranks)] if of_ranks else []
     for summary in summaries:
         table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
@@ -376,11 +376,13 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
     return pl.concat(totals, how="diagonal")
 
 
-def _of_ranks(scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
+def _of_ranks(scores: Sweep, models: int, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
         scores = scores._replace(state=scores.state.cache())
+    # A group by itself would be gathered, and aggregated on one core.
+    one_group = scores.by == ["model"] and models == 1
     table = scores.groups
     for hull, listed in sorted(kinds):
         chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
@@ -388,10 +390,12 @@ def _of_ranks(scores: Sweep, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame
         beside: dict[str, pl.Expr] = {}
         values = {metric.name: metric.of_steps(columns(beside)) for metric in chosen}
         asked = {name for each in (beside | values).values() for name in each.meta.root_names()}
-        counted = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
-        reduced = (
-            counted.with_columns(**beside).set_sorted("group").group_by("group").agg(**values)
-        )
+        table_ = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
+        table_ = table_.with_columns(pl.col(asked & {*FIELDS}).cast(pl.Float64)).with_columns(**beside)
+        if one_group and not listed:
+            reduced = table_.select(group=pl.lit(0, pl.UInt32), **values).head(1)
+        else:
+            reduced = table_.set_sorted("group").group_by("group").agg(**values)
         finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]
         table = table.join(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"

@@ -203,8 +203,7 @@ FIELDS = [*SIDES, *BELOW, "tp", "fp", *TOTALS]
 
 def columns(beside: dict[str, pl.Expr]) -> Steps:
     """The steps as the bins of a sweep."""
-    numbers = [pl.col(name).cast(pl.Float64) for name in FIELDS]
-    return Steps(pl.col("threshold"), *numbers, beside)
+    return Steps(pl.col("threshold"), *map(pl.col, FIELDS), beside)
 
 
 def fields() -> Steps:
