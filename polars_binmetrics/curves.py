@@ -18,7 +18,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.ranking import ranked
-from polars_binmetrics.state import SIDES, SIZES, Sweep, levels, sound
+from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, levels, sound
 from polars_binmetrics.sweep import cut, limits, sweep
 from polars_binmetrics.thresholds import (
     EveryScore,
@@ -122,7 +122,7 @@ def roc_curve(
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
     swept = _swept(rows, thresholds, strict=strict, rollup=rollup)
     if drop_collinear:
-        swept = swept.over(_bent(swept.state))
+        swept = _bent(swept)
     return _curve(self, rows, swept, chosen)
 
 
@@ -728,20 +728,18 @@ def _points(swept: Sweep) -> pl.LazyFrame:
     return points.select(*swept.by, "group", "threshold", sound(*CELLS))
 
 
-def _bent(state: pl.LazyFrame) -> pl.LazyFrame:
-    """The state with the bins of a straight stretch of the ROC curve added up."""
+def _bent(swept: Sweep) -> Sweep:
+    """The sweep with the bins of a straight stretch of the ROC curve in one."""
     filled = (pl.sum_horizontal(SIDES) != 0) | threshold.is_null() | threshold.is_nan()
-    before = {side: pl.col(side).shift(1).cast(pl.Float64) for side in SIDES}
     p, n = (pl.col(side).cast(pl.Float64) for side in SIDES)
-    # Of the slope of the bin below, unless that is the empty one at the bottom.
-    straight = (p * before["negatives"] == n * before["positives"]) & (
-        threshold.is_not_nan() & threshold.shift(1).is_not_null()
+    p_next, n_next = p.shift(-1), n.shift(-1)
+    above = pl.col("above")
+    # The next bin goes on in line, unless this is the empty one at the bottom.
+    straight = (p * n_next == n * p_next) & threshold.is_not_null() & above.is_not_nan()
+    ends = (
+        swept.state.filter(filled)
+        .with_columns(above=threshold.shift(-1))
+        .filter(~straight.fill_null(False))
     )
-    return (
-        state.filter(filled)
-        .with_columns(stretch=(~straight.fill_null(False)).cast(pl.UInt32).cum_sum())
-        .set_sorted("stretch")
-        .group_by("stretch")
-        .agg(pl.col("group", "threshold").first(), pl.col(SIDES).sum())
-        .drop("stretch")
-    )
+    running = [pl.col(side) + pl.col(below) for side, below in zip(SIDES, BELOW, strict=True)]
+    return swept.ending(ends.select("group", above.shift(1).alias("threshold"), *running))

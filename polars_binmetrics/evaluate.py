@@ -173,7 +173,13 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
             chosen.append(of_counts(metric))
         elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
-    return like(self.frame, with_rates(frame, chosen))
+    # Counts can be edited; what is less than none has no rate.
+    sane = {name: pl.when(pl.col(name) >= 0).then(pl.col(name)) for name in CELLS}
+    cells = Cells(**sane, threshold=COLUMNS.threshold)
+    return like(
+        self.frame,
+        frame.with_columns(metric.expr(cells).alias(metric.name) for metric in chosen),
+    )
 
 
 def evaluate(
@@ -346,10 +352,7 @@ def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[..
 
 def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.LazyFrame:
     """A counts frame with a column a metric."""
-    # Counts can be edited; what is less than none has no rate.
-    sane = {name: pl.when(pl.col(name) >= 0).then(pl.col(name)) for name in CELLS}
-    cells = Cells(**sane, threshold=COLUMNS.threshold)
-    return frame.with_columns(metric.expr(cells).alias(metric.name) for metric in metrics)
+    return frame.with_columns(metric.expr().alias(metric.name) for metric in metrics)
 
 
 def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> pl.LazyFrame:

@@ -32,6 +32,9 @@ from polars_binmetrics.state import (
 HALF, GROUP = 2**64, 2**65
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
+#: Three counts below 2^42 are added as one number, much faster where segments are many.
+PLACE = 2**42
+
 KEY = pl.col("key")
 
 
@@ -65,16 +68,9 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
         )
     ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
     bottom = KEY & _int(GROUP - 1) == 0
-    before = [pl.col(side).shift(1, fill_value=0) for side in SIDES]
-    if rows.weighted:
-        before = [pl.when(~bottom).then(total).otherwise(0.0) for total in before]
-    state = ends.select(
-        "group",
-        pl.when(~bottom).then(_score(KEY)).alias("threshold"),
-        *(pl.col(side) - total for side, total in zip(SIDES, before, strict=True)),
-        **dict(zip(BELOW, before, strict=True)),
-    )
-    return Sweep(state, groups, by, rows.weighted)
+    score = pl.when(~bottom).then(_score(KEY)).alias("threshold")
+    empty = Sweep(ends, groups, by, rows.weighted)
+    return empty.ending(ends.select("group", score, *SIDES))
 
 
 def order(score: pl.Expr) -> pl.Expr:
@@ -97,17 +93,26 @@ def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
     """Segments, totals and models with the number of their rows: [*by, *SIZES]."""
     keys = list(rows.keys.values())
     sums: dict[str, pl.Expr] = {}
+    blocks: list[dict[str, pl.Expr]] = []
     for i, model in enumerate(rows.models):
         one = rows.of(model)
-        used, faulty = one.score.is_not_null(), one.score.is_nan().fill_null(False)
-        sums[f"n_missing {i}"] = (~used).cast(pl.Int64).sum()
-        sums[f"n_positive {i}"] = one.total(used & one.positive)
-        sums[f"n_negative {i}"] = one.total(used & ~one.positive)
-        sums[f"n_faulty {i}"] = faulty.cast(pl.Int64).sum()
-    blocks = [
-        {"model": pl.lit(model), **{size: pl.col(f"{size} {i}") for size in SIZES}}
-        for i, model in enumerate(rows.models)
-    ]
+        missing, faulty = one.score.is_null(), one.score.is_nan()
+        sums[f"faulty {i}"] = faulty.any()
+        if rows.weighted:
+            sums[f"missing {i}"] = missing.cast(pl.Int64).sum()
+            sums[f"positive {i}"] = one.total(~missing & one.positive)
+            sums[f"negative {i}"] = one.total(~missing & ~one.positive)
+            sizes = [pl.col(f"{size} {i}") for size in ("missing", "positive", "negative")]
+        else:
+            place = pl.when(missing).then(_int(PLACE**2)).when(one.positive).then(_int(PLACE))
+            sums[f"all {i}"] = place.otherwise(_int(1)).sum()
+            total = pl.col(f"all {i}")
+            sizes = [total // PLACE**2, total // PLACE % PLACE, total % PLACE]
+            sizes = [size.cast(pl.Int64) for size in sizes]
+        blocks.append(
+            {"model": pl.lit(model), "n_faulty": pl.col(f"faulty {i}").cast(pl.Int64)}
+            | dict(zip(("n_missing", *TOTALS), sizes, strict=True))
+        )
     finest = rows.reduce(sums, blocks)
     if not rollup:
         return finest

@@ -39,6 +39,25 @@ class Sweep(NamedTuple):
         columns = over_groups(below(pl.col)) if self.weighted else below(pl.col)
         return self._replace(state=state.set_sorted("group").with_columns(**columns))
 
+    def ending(self, ends: pl.LazyFrame) -> Sweep:
+        """
+        The same groups with other bins, from their ends: [group, threshold, *SIDES].
+
+        The sides are running sums up to the end of a bin, as those of `BELOW`.
+        """
+        before = [pl.col(side).shift(1, fill_value=0) for side in SIDES]
+        if self.weighted:
+            first = pl.col("threshold").is_null()
+            before = [pl.when(first).then(0.0).otherwise(total) for total in before]
+        return self._replace(
+            state=ends.select(
+                "group",
+                "threshold",
+                *(pl.col(side) - total for side, total in zip(SIDES, before, strict=True)),
+                **dict(zip(BELOW, before, strict=True)),
+            )
+        )
+
     def counted(self) -> pl.LazyFrame:
         """The bins beside their groups, with the counts at each: [*groups, *state, *CELLS]."""
         state, groups = self.state.set_sorted("group"), self.groups
