@@ -18,6 +18,7 @@ from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, every_score, thresholds_of
+from polars_binmetrics.wording import documented
 
 __all__ = ["at_least", "at_most", "maximum", "minimum"]
 
@@ -196,6 +197,10 @@ def at_most(metric: IntoMetric, value: float) -> Constraint:
     return Constraint(_metric(metric), -inf, _value(value))
 
 
+@documented(
+    criterion="A metric of the counts, by name or as an object, to bring to its best value; or"
+    " `maximum` or `minimum`, with constraints.",
+)
 def best_threshold(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -212,29 +217,6 @@ def best_threshold(
     """
     Choose the best threshold per segment and model.
 
-    Parameters
-    ----------
-    scores
-        A score column a model: names, expressions or selectors. Numeric or Boolean; compared
-        as Float64.
-    label
-        The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
-    criterion
-        A metric of the counts, by name or as an object, to bring to its best value; or
-        `maximum` or `minimum`, with constraints.
-    thresholds
-        The thresholds to choose from, as in `counts`; by default every score.
-    by
-        Segments: names, expressions or selectors. A null key is a segment of its own.
-    weight
-        Weight of each row, at least 0. It makes the counts Float64 sums of weights.
-    positive
-        The value of `label` that counts as positive; any other value is then negative.
-    strict
-        Call a row positive only when ``score > threshold``.
-    rollup
-        Add the totals over the last keys, as in `counts`.
-
     Returns
     -------
     DataFrame or LazyFrame
@@ -243,11 +225,6 @@ def best_threshold(
         calls the fewest rows positive; values within 1e-12 of each other, or within that share
         where greater than 1, are a tie. All but segment and model is null where no threshold
         qualifies or the criterion is undefined at each.
-
-    Raises
-    ------
-    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
-        When the call is made, naming the argument.
 
     Notes
     -----

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any, TypeVar
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError, DuplicateError
@@ -27,50 +25,14 @@ from polars_binmetrics.thresholds import (
     thresholds_of,
     uniform,
 )
+from polars_binmetrics.wording import documented
 
 threshold = pl.col("threshold")
 FPR, TPR = pl.col("fpr"), pl.col("tpr")
-
-PARAMETERS = {
-    "scores": """A score column a model: names, expressions or selectors. Numeric or Boolean;
-        compared as Float64.""",
-    "label": """The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.""",
-    "thresholds": """A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`; by
-        default every score.""",
-    "bins": """The limits of the bins: numbers, `uniform`, `dyadic`, `quantiles` or
-        `every_score`; by default ten bins of equal width from 0 to 1.""",
-    "by": """Segments: names, expressions or selectors. A null key is a segment of its own.""",
-    "weight": """Weight of each row, at least 0. It makes counts Float64 sums of weights.""",
-    "positive": """The value of `label` that counts as positive; any other value is then
-        negative.""",
-    "strict": """Call a row positive only when ``score > threshold``.""",
-    "drop_collinear": """Leave out the points on the straight line between their neighbours.""",
-    "rollup": """Add the totals over the last keys, as in `counts`.""",
-}
-RAISES = """Raises
-    ------
-    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
-        When the call is made, naming the argument.
-
-    """
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+FPR_TPR = rates.fpr, rates.tpr
 
 
-def documented(verb: Verb) -> Verb:
-    """Add the parameters and errors that the curves share to a docstring."""
-    if verb.__doc__:  # There is none with -OO.
-        _, *names = inspect.signature(verb).parameters
-        entries = "".join(f"{name}\n        {PARAMETERS[name]}\n    " for name in names)
-        head, _, rest = verb.__doc__.partition("Returns\n")
-        results, _, rest = rest.partition("Notes\n")
-        verb.__doc__ = (
-            f"{head}Parameters\n    ----------\n    {entries}\n    Returns\n{results}"
-            f"{RAISES}Notes\n{rest}"
-        )
-    return verb
-
-
-@documented
+@documented(drop_collinear="Leave out the points on the line between their neighbours.")
 def roc_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -118,15 +80,12 @@ def roc_curve(
     │ inf       ┆ 0.0 ┆ 0.0 │
     └───────────┴─────┴─────┘
     """
-    chosen: list[CountMetric[...]] = [rates.fpr, rates.tpr]
-    rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
-    swept = _swept(rows, thresholds, strict=strict, rollup=rollup)
-    if drop_collinear:
-        swept = _bent(swept)
-    return _curve(self, rows, swept, chosen)
+    rows = _rows(self, scores, label, by, weight, positive, rollup, FPR_TPR)
+    swept = _swept(rows, thresholds, strict, rollup)
+    return _curve(self, rows, _bent(swept) if drop_collinear else swept, FPR_TPR)
 
 
-@documented
+@documented()
 def pr_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -174,12 +133,12 @@ def pr_curve(
     │ inf       ┆ 0.0    ┆ null      │
     └───────────┴────────┴───────────┘
     """
-    chosen: list[CountMetric[...]] = [rates.recall, rates.precision]
+    chosen = rates.recall, rates.precision
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
-    return _curve(self, rows, _swept(rows, thresholds, strict=strict, rollup=rollup), chosen)
+    return _curve(self, rows, _swept(rows, thresholds, strict, rollup), chosen)
 
 
-@documented
+@documented()
 def det_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -225,12 +184,12 @@ def det_curve(
     │ inf       ┆ 0.0 ┆ 1.0 │
     └───────────┴─────┴─────┘
     """
-    chosen: list[CountMetric[...]] = [rates.fpr, rates.fnr]
+    chosen = rates.fpr, rates.fnr
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
-    return _curve(self, rows, _swept(rows, thresholds, strict=strict, rollup=rollup), chosen)
+    return _curve(self, rows, _swept(rows, thresholds, strict, rollup), chosen)
 
 
-@documented
+@documented()
 def gain_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -278,19 +237,17 @@ def gain_curve(
     │ inf       ┆ 0.0                     ┆ 0.0 ┆ null     │
     └───────────┴─────────────────────────┴─────┴──────────┘
     """
-    chosen: list[CountMetric[...]] = [rates.predicted_positive_rate, rates.tpr]
+    chosen = rates.predicted_positive_rate, rates.tpr
     rows = _rows(self, scores, label, by, weight, positive, rollup, chosen, "lift")
     tested = pl.col("predicted_positive_rate")
-    return _curve(
-        self,
-        rows,
-        _swept(rows, thresholds, strict=strict, rollup=rollup),
-        chosen,
-        lift=pl.when(tested > 0).then(TPR / tested),
-    )
+    lift = pl.when(tested > 0).then(TPR / tested)
+    return _curve(self, rows, _swept(rows, thresholds, strict, rollup), chosen, lift=lift)
 
 
-@documented
+@documented(
+    thresholds="Probabilities from 0 up to 1, as in `counts`; by default every percent from 0.01"
+    " to 0.99."
+)
 def decision_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -339,13 +296,13 @@ def decision_curve(
     └───────────┴─────────────┴───────────┴───────────────────────┘
     """
     added = ["treat_all", "treat_none", "interventions_avoided"]
-    chosen: list[CountMetric[...]] = [rates.net_benefit]
-    rows = _rows(self, scores, label, by, weight, positive, rollup, chosen, *added)
+    rows = _rows(self, scores, label, by, weight, positive, rollup, [rates.net_benefit], *added)
     spec = thresholds_of("thresholds", uniform(101)[1:-1] if thresholds is None else thresholds)
     if isinstance(spec, list) and not (spec[0] >= 0 and spec[-1] < 1):
         raise ValueError("`thresholds` should be probabilities, from 0 up to 1")
     table = with_rates(
-        sweep(rows, spec, strict=strict, rollup=rollup).counts(), [*chosen, rates.prevalence]
+        sweep(rows, spec, strict=strict, rollup=rollup).counts(),
+        [rates.net_benefit, rates.prevalence],
     )
     odds, prevalence = threshold / (1 - threshold), pl.col("prevalence")
     table = table.with_columns(treat_all=prevalence - odds * (1 - prevalence))
@@ -357,7 +314,10 @@ def decision_curve(
     return like(self.frame, rows.named(table.drop("group", *SIZES, "prevalence")))
 
 
-@documented
+@documented(
+    bins="The limits of the bins: numbers, `uniform`, `dyadic`, `quantiles` or `every_score`; by"
+    " default ten bins of equal width from 0 to 1."
+)
 def calibration_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -430,7 +390,7 @@ def calibration_curve(
     return like(self.frame, rows.named(table))
 
 
-@documented
+@documented()
 def roc_hull(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -474,12 +434,11 @@ def roc_hull(
     │ inf       ┆ 0.0 ┆ 0.0 │
     └───────────┴─────┴─────┘
     """
-    chosen: list[CountMetric[...]] = [rates.fpr, rates.tpr]
-    rows = _rows(self, scores, label, by, weight, positive, rollup, chosen)
-    return _curve(self, rows, hull_of_sweep(ranked(rows, rollup=rollup)), chosen)
+    rows = _rows(self, scores, label, by, weight, positive, rollup, FPR_TPR)
+    return _curve(self, rows, hull_of_sweep(ranked(rows, rollup=rollup)), FPR_TPR)
 
 
-@documented
+@documented()
 def cost_curve(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -527,10 +486,9 @@ def cost_curve(
     └───────┴──────────────────┴──────────────────────────┴───────────┘
     """
     added = ["probability_cost", "normalized_expected_cost"]
-    chosen: list[CountMetric[...]] = [rates.fpr, rates.tpr]
-    rows = _rows(self, scores, label, by, weight, positive, rollup, chosen, *added)
+    rows = _rows(self, scores, label, by, weight, positive, rollup, FPR_TPR, *added)
     hull = hull_of_sweep(ranked(rows, rollup=rollup))
-    corners = with_rates(_points(hull), chosen).sort(
+    corners = with_rates(_points(hull), FPR_TPR).sort(
         "group", "threshold", descending=[False, True]
     )
     # A corner is the best from where it costs no more than the one before.
@@ -680,7 +638,7 @@ def _rows(
     )
 
 
-def _swept(rows: Clean, thresholds: IntoThresholds | None, *, strict: bool, rollup: bool) -> Sweep:
+def _swept(rows: Clean, thresholds: IntoThresholds | None, strict: bool, rollup: bool) -> Sweep:
     """The state whose bins end at the points of a curve."""
     spec = thresholds_of("thresholds", every_score() if thresholds is None else thresholds)
     swept = sweep(rows, spec, strict=strict, rollup=rollup)
@@ -721,7 +679,10 @@ def _points(swept: Sweep) -> pl.LazyFrame:
     highest = above.is_null() | above.is_nan()
     points = bins.with_columns(
         pl.when(highest).then(inf).otherwise(above).alias("threshold"),
-        *(pl.when(highest).then(0).otherwise(pl.col(cell).shift(-1)).alias(cell) for cell in ("tp", "fp")),
+        *(
+            pl.when(highest).then(0).otherwise(pl.col(cell).shift(-1)).alias(cell)
+            for cell in ("tp", "fp")
+        ),
         *(pl.col(cell) + pl.col(side) for cell, side in zip(("fn", "tn"), SIDES, strict=True)),
         faulty=threshold.is_nan(),
     ).filter(~pl.col("faulty").fill_null(False))

@@ -20,6 +20,7 @@ from polars_binmetrics.ranking import FIELDS, columns, ranked
 from polars_binmetrics.state import TOTALS, Sweep, levels, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
+from polars_binmetrics.wording import documented
 
 IntoMetric: TypeAlias = str | Metric[...]
 
@@ -36,6 +37,10 @@ OUTPUT = [*COUNTS, "n", "n_positive", "n_negative", "n_missing"]
 BASE = [METRICS[name] for name in OUTPUT if name in METRICS]
 
 
+@documented(
+    thresholds="A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is"
+    " called positive when ``score >= threshold``.",
+)
 def counts(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -51,29 +56,6 @@ def counts(
     """
     Count true and false positives and negatives per segment, model and threshold.
 
-    Parameters
-    ----------
-    scores
-        A score column a model: names, expressions or selectors. Numeric or Boolean; compared
-        as Float64.
-    label
-        The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
-    thresholds
-        A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is called
-        positive when ``score >= threshold``.
-    by
-        Segments: names, expressions or selectors. A null key is a segment of its own.
-    weight
-        Weight of each row, at least 0. It makes the counts Float64 sums of weights.
-    positive
-        The value of `label` that counts as positive; any other value is then negative.
-    strict
-        Call a row positive only when ``score > threshold``.
-    rollup
-        Add the totals over the last keys, step by step up to all rows. The column `level`
-        then says how many keys a row's segment has, 0 for the grand total; the other keys of a
-        total are null.
-
     Returns
     -------
     DataFrame or LazyFrame
@@ -81,11 +63,6 @@ def counts(
         Int64, or Float64 with weights. Rows with a null score, label or weight are not counted.
         A segment and model with a NaN score, a label that is neither 0 nor 1, or a weight that
         is negative, NaN or infinite has null counts.
-
-    Raises
-    ------
-    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
-        When the call is made, naming the argument.
 
     Notes
     -----
@@ -120,9 +97,7 @@ def counts(
         taken=[*COUNTS, *levels(rollup)],
     )
     swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
-    return like(
-        self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS))
-    )
+    return like(self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS)))
 
 
 def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
@@ -182,6 +157,12 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
     )
 
 
+@documented(
+    metrics="Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
+    thresholds="A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is"
+    " called positive when ``score >= threshold``. None if all metrics are such that take no"
+    " threshold: then there is no column `threshold`, and no count.",
+)
 def evaluate(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -198,32 +179,6 @@ def evaluate(
     """
     Compute metrics per segment, model and threshold.
 
-    Parameters
-    ----------
-    scores
-        A score column a model: names, expressions or selectors. Numeric or Boolean; compared
-        as Float64.
-    label
-        The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
-    metrics
-        Names or metric objects, as in ``["recall", bm.fbeta(2.0), "roc_auc"]``.
-    thresholds
-        A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is called
-        positive when ``score >= threshold``. None if all metrics are such that take no threshold:
-        then there is no column `threshold`, and no count.
-    by
-        Segments: names, expressions or selectors. A null key is a segment of its own.
-    weight
-        Weight of each row, at least 0. It makes the counts Float64 sums of weights.
-    positive
-        The value of `label` that counts as positive; any other value is then negative.
-    strict
-        Call a row positive only when ``score > threshold``.
-    rollup
-        Add the totals over the last keys, step by step up to all rows. The column `level`
-        then says how many keys a row's segment has, 0 for the grand total; the other keys of a
-        total are null.
-
     Returns
     -------
     DataFrame or LazyFrame
@@ -233,11 +188,6 @@ def evaluate(
         undefined; one that takes no threshold is repeated at each. A segment and model with a
         NaN score, a label that is neither 0 nor 1, or a weight that is negative, NaN or
         infinite has null counts and metrics.
-
-    Raises
-    ------
-    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
-        When the call is made, naming the argument.
 
     Notes
     -----
@@ -297,7 +247,8 @@ def evaluate(
         swept = sweep(rows, spec, strict=strict, rollup=rollup)
         groups, table = swept.by, with_rates(sized(swept.counts()), counted)
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    summaries += [_of_ranks(ranks, len(rows.models), of_ranks)] if of_ranks else []
+    one_group = not rows.keys and len(rows.models) == 1
+    summaries += [_of_ranks(ranks, of_ranks, one_group=one_group)] if of_ranks else []
     for summary in summaries:
         table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
@@ -379,13 +330,13 @@ def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) ->
     return pl.concat(totals, how="diagonal")
 
 
-def _of_ranks(scores: Sweep, models: int, metrics: Sequence[RankMetric[...]]) -> pl.LazyFrame:
+def _of_ranks(
+    scores: Sweep, metrics: Sequence[RankMetric[...]], *, one_group: bool
+) -> pl.LazyFrame:
     """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
         scores = scores._replace(state=scores.state.cache())
-    # A group by itself would be gathered, and aggregated on one core.
-    one_group = scores.by == ["model"] and models == 1
     table = scores.groups
     for hull, listed in sorted(kinds):
         chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
@@ -393,12 +344,14 @@ def _of_ranks(scores: Sweep, models: int, metrics: Sequence[RankMetric[...]]) ->
         beside: dict[str, pl.Expr] = {}
         values = {metric.name: metric.of_steps(columns(beside)) for metric in chosen}
         asked = {name for each in (beside | values).values() for name in each.meta.root_names()}
-        table_ = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
-        table_ = table_.with_columns(pl.col(asked & {*FIELDS}).cast(pl.Float64)).with_columns(**beside)
-        if one_group and not listed:
-            reduced = table_.select(group=pl.lit(0, pl.UInt32), **values).head(1)
+        # A join is made even if nothing is asked of it.
+        steps = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
+        steps = steps.with_columns(pl.col(asked & {*FIELDS}).cast(pl.Float64))
+        steps = steps.with_columns(**beside)
+        if one_group and not listed:  # A group by itself would be gathered first.
+            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values).head(1)
         else:
-            reduced = table_.set_sorted("group").group_by("group").agg(**values)
+            reduced = steps.set_sorted("group").group_by("group").agg(**values)
         finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]
         table = table.join(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"

@@ -15,6 +15,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.state import BELOW, SIDES, Sweep, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
+from polars_binmetrics.wording import documented
 
 __all__ = ["merge_histograms"]
 
@@ -23,6 +24,10 @@ BOUNDS = ["roc_auc", "roc_auc_lower", "roc_auc_upper"]
 OTHER_GRIDS = "the states are over different grids"
 
 
+@documented(
+    bins="The thresholds between the bins: a number, several, `uniform`, `dyadic`, `quantiles` or"
+    " `every_score`. Only states over the same numbers can be merged.",
+)
 def histogram(
     self: FrameFace[Frame],
     scores: IntoColumns,
@@ -37,25 +42,6 @@ def histogram(
     """
     Count positives and negatives between thresholds: a state to store and to merge.
 
-    Parameters
-    ----------
-    scores
-        A score column a model: names, expressions or selectors. Numeric or Boolean; compared
-        as Float64.
-    label
-        The outcome: Boolean, or a number that is 0 or 1, unless `positive` is given.
-    bins
-        The thresholds between the bins: a number, several, `uniform`, `dyadic`, `quantiles` or
-        `every_score`. Only states over the same numbers can be merged.
-    by
-        Segments: names, expressions or selectors. A null key is a segment of its own.
-    weight
-        Weight of each row, at least 0. It makes the state Float64 sums of weights.
-    positive
-        The value of `label` that counts as positive; any other value is then negative.
-    rollup
-        Add the totals over the last keys, as in `counts`.
-
     Returns
     -------
     DataFrame or LazyFrame
@@ -66,11 +52,6 @@ def histogram(
         label or weight are left out. Rows with a NaN score, a label that is neither 0 nor 1, or
         a weight that is negative, NaN or infinite are in a bin of their own, threshold NaN,
         where such a weight is taken as 1.
-
-    Raises
-    ------
-    ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
-        When the call is made, naming the argument.
 
     Notes
     -----

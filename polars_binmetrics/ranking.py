@@ -25,6 +25,7 @@ from polars_binmetrics.state import (
     levels,
     over_groups,
     reaching,
+    rolled_up,
     totals,
 )
 
@@ -116,21 +117,9 @@ def _groups(rows: Clean, *, rollup: bool) -> pl.LazyFrame:
     finest = rows.reduce(sums, blocks)
     if not rollup:
         return finest
-    coarser = [
-        finest.group_by(*keys[:level], "model")
-        .agg(pl.col(SIZES).sum())
-        .with_columns(level=pl.lit(level, pl.Int64))
-        for level in range(1, len(keys) + 1)
-    ]
-    # All rows together are a segment, even if there is none.
-    whole = pl.LazyFrame({"model": list(rows.models)})
-    whole = (
-        pl.concat([whole, finest.select("model", *SIZES)], how="diagonal")
-        .group_by("model")
-        .agg(pl.col(SIZES).sum())
-        .with_columns(level=pl.lit(0, pl.Int64))
-    )
-    return pl.concat([*coarser, whole], how="diagonal")
+    by = [*keys, *levels(rollup), "model"]
+    rolled = rolled_up(finest, keys, rows.models, apart=["model"], sums=SIZES)
+    return rolled.group_by(by).agg(pl.col(SIZES).sum())
 
 
 def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
@@ -178,6 +167,7 @@ class Steps(NamedTuple):
     any start, which is what lies below the first.
     """
 
+    beside: dict[str, pl.Expr] | None
     score: pl.Expr
     positives: pl.Expr
     negatives: pl.Expr
@@ -187,7 +177,6 @@ class Steps(NamedTuple):
     fp: pl.Expr
     n_positive: pl.Expr
     n_negative: pl.Expr
-    beside: dict[str, pl.Expr] | None = None
 
     def each(self, value: pl.Expr) -> pl.Expr:
         """
@@ -208,12 +197,12 @@ FIELDS = [*SIDES, *BELOW, "tp", "fp", *TOTALS]
 
 def columns(beside: dict[str, pl.Expr]) -> Steps:
     """The steps as the bins of a sweep."""
-    return Steps(pl.col("threshold"), *map(pl.col, FIELDS), beside)
+    return Steps(beside, pl.col("threshold"), *map(pl.col, FIELDS))
 
 
 def fields() -> Steps:
     """The steps as what `steps` lists."""
-    return Steps(*map(pl.element().struct.field, ["score", *FIELDS]))
+    return Steps(None, *map(pl.element().struct.field, ["score", *FIELDS]))
 
 
 def steps(rows: Rows) -> pl.Expr:

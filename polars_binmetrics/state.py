@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -61,21 +61,24 @@ class Sweep(NamedTuple):
     def counted(self) -> pl.LazyFrame:
         """The bins beside their groups, with the counts at each: [*groups, *state, *CELLS]."""
         state, groups = self.state.set_sorted("group"), self.groups
-        missed = zip(("fn", "tn"), BELOW, strict=True)
         if self.weighted:
             # Sums, not differences, which would lose digits.
             groups = groups.drop(TOTALS)
             for columns in (reaching(pl.col), totals(pl.col)):
                 state = state.with_columns(**over_groups(columns))
-            counts = {cell: pl.col(name) for cell, name in missed}
+            fn, tn = map(pl.col, BELOW)
+            counts = {"fn": fn, "tn": tn}
         else:
-            starts = [pl.col(size).cum_sum() - pl.col(size) for size in TOTALS]
-            groups = groups.with_columns(fn=starts[0], tn=starts[1])
-            counts = {cell: pl.col(name) - pl.col(cell) for cell, name in missed}
-            counts |= {
-                cell: pl.col(total) - counts[other]
-                for cell, total, other in zip(("tp", "fp"), TOTALS, ("fn", "tn"), strict=True)
-            }
+            before = (pl.col(TOTALS).cum_sum() - pl.col(TOTALS)).name.suffix(" before")
+            groups = groups.with_columns(before)
+            fn, tn = (
+                pl.col(below) - pl.col(f"{total} before")
+                for below, total in zip(BELOW, TOTALS, strict=True)
+            )
+            tp, fp = (pl.col(total) - low for total, low in zip(TOTALS, (fn, tn), strict=True))
+            counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+            # Polars divides by the one number of a single group as by its rounded inverse.
+            counts |= {"n_positive": tp + fn, "n_negative": fp + tn}
         joined = state.join(groups, on="group", how="left", maintain_order="left")
         return joined.with_columns(**counts).set_sorted("group")
 
@@ -94,6 +97,31 @@ class Sweep(NamedTuple):
 def levels(rollup: bool) -> list[str]:
     """The column that tells the totals of a rolled-up table."""
     return ["level"] if rollup else []
+
+
+def rolled_up(
+    finest: pl.LazyFrame,
+    keys: Sequence[str],
+    models: Iterable[str],
+    *,
+    apart: Sequence[str],
+    sums: Sequence[str],
+) -> pl.LazyFrame:
+    """
+    Add the totals over the last keys, told by the column `level`, each apart by some columns.
+
+    All rows together are a segment, even if there is none.
+    """
+    totals = [
+        finest.group_by(*keys[:level], *apart)
+        .agg(pl.col(sums).sum())
+        .with_columns(level=pl.lit(level, pl.Int64))
+        for level in range(len(keys))
+    ]
+    none = pl.LazyFrame({"model": list(models)}).with_columns(level=pl.lit(0, pl.Int64))
+    finest = finest.with_columns(level=pl.lit(len(keys), pl.Int64))
+    table = pl.concat([finest, *totals, none], how="diagonal")
+    return table.with_columns(pl.col(sums).fill_null(0))
 
 
 def sound(*columns: str) -> pl.Expr:

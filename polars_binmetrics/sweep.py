@@ -15,7 +15,7 @@ import polars as pl
 from polars_binmetrics.bins import reached
 from polars_binmetrics.columns import Clean
 from polars_binmetrics.ranking import ranked
-from polars_binmetrics.state import SIDES, Sweep, levels
+from polars_binmetrics.state import SIDES, Sweep, levels, rolled_up
 from polars_binmetrics.thresholds import EveryScore, Quantiles, Thresholds
 
 PLACE, THRESHOLD = pl.col("place"), pl.col("threshold")
@@ -51,13 +51,12 @@ def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: boo
     finest = _counted_by_bin(rows, thresholds, strict=strict).cache()
     keys = list(rows.keys.values())
     by = [*keys, *levels(rollup), "model"]
-    counted = _rolled_up(finest, keys) if rollup else finest
-    if rollup or not keys:  # All rows together are a segment, even if there is none.
-        whole = pl.LazyFrame({"model": list(rows.models)})
-        whole = whole.with_columns(pl.lit(0, pl.Int64).alias(name) for name in levels(rollup))
-        counted = pl.concat([counted, whole], how="diagonal")
-        counted = counted.with_columns(pl.col("rows", *SIDES).fill_null(0)).cache()
-    used, faulty = PLACE.is_not_null(), PLACE == len(thresholds) + 1
+    counted = finest
+    if rollup or not keys:
+        counted = rolled_up(
+            finest, keys, rows.models, apart=["model", "place"], sums=["rows", *SIDES]
+        ).cache()
+    used, faulty = PLACE.is_not_null(), pl.col("place") > len(thresholds)
     groups = (
         counted.group_by(by)
         .agg(
@@ -113,18 +112,6 @@ def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl
     return counted.with_columns(
         models.gather(PLACE // size).alias("model"), pl.when(place < size - 1).then(place)
     )
-
-
-def _rolled_up(counted: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Add the totals over the last keys, all the way to the grand total."""
-    totals = [
-        counted.group_by(*keys[:level], "model", "place")
-        .agg(pl.col("rows", *SIDES).sum())
-        .with_columns(level=pl.lit(level, pl.Int64))
-        for level in range(len(keys))
-    ]
-    finest = counted.with_columns(level=pl.lit(len(keys), pl.Int64))
-    return pl.concat([finest, *totals], how="diagonal")
 
 
 def _on_grid(numbered: pl.LazyFrame, groups: pl.LazyFrame, thresholds: list[float]) -> pl.LazyFrame:

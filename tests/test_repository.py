@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "polars_binmetrics"
 ORDER = [
     "columns",
     "face",
+    "wording",
     "thresholds",
     "counts",
     "state",
