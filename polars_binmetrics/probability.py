@@ -350,10 +350,7 @@ class Bin(NamedTuple):
 
 def _binned(rows: Rows, bins: int) -> list[Bin]:
     """Sums over bins of equal width from 0 to 1."""
-    if isinstance(bins, bool) or not isinstance(bins, int):
-        raise TypeError(f"`bins` should be an integer, got {bins!r}")
-    if bins < 1:
-        raise ValueError(f"`bins` should be at least 1, got {bins}")
+    _check(bins, least=1)
     limits = [*uniform(bins + 1)[:-1], inf]
     found: list[Bin] = []
     for lower, upper in pairwise(limits):
@@ -363,6 +360,13 @@ def _binned(rows: Rows, bins: int) -> list[Bin]:
         positives = rows.total(inside & rows.positive).cast(pl.Float64)
         found.append(Bin(rows.total(inside).cast(pl.Float64), positives, total - positives))
     return found
+
+
+def _check(bins: int, *, least: int) -> None:
+    if isinstance(bins, bool) or not isinstance(bins, int):
+        raise TypeError(f"`bins` should be an integer, got {bins!r}")
+    if bins < least:
+        raise ValueError(f"`bins` should be at least {least}, got {bins}")
 
 
 def _added(terms: Sequence[pl.Expr]) -> pl.Expr:
@@ -397,10 +401,7 @@ def _spiegelhalter(rows: Rows) -> pl.Expr:
 
 
 def _hosmer_lemeshow(s: Steps, bins: int) -> pl.Expr:
-    if isinstance(bins, bool) or not isinstance(bins, int):
-        raise TypeError(f"`bins` should be an integer, got {bins!r}")
-    if bins < 3:
-        raise ValueError(f"`bins` should be at least 3, got {bins}")
+    _check(bins, least=3)
     n = s.n_positive + s.n_negative
     rows = s.positives + s.negatives
     below = n - s.tp - s.fp

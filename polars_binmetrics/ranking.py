@@ -48,30 +48,31 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
     bottoms = groups.select(key=pl.col("group").cast(pl.Int128) * GROUP)
     if rows.weighted:
         bottoms = bottoms.with_columns(weight=0.0)
-    ordered = pl.concat([keys, bottoms]).sort("key")
-    positive, group = (KEY & _int(1)) == 1, (KEY // GROUP).cast(pl.UInt32)
-    if rows.weighted:
-        weights = [side.cast(pl.Float64) * pl.col("weight") for side in (positive, ~positive)]
-        counted = (
-            ordered.with_columns(group=group)
-            .set_sorted("group")
-            .with_columns(
-                **over_groups({side: w.cum_sum() for side, w in zip(SIDES, weights, strict=True)})
-            )
-        )
-    else:
-        counted = (
-            ordered.with_row_index("negatives")
-            .with_columns(positive.cast(pl.Int64).cum_sum().alias("positives"), group=group)
-            .with_columns(
-                pl.col("negatives").cast(pl.Int64) - pl.col("positives") - pl.col("group")
-            )
-        )
+    counted = _running(pl.concat([keys, bottoms]).sort("key"), weighted=rows.weighted)
     ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
-    bottom = KEY & _int(GROUP - 1) == 0
-    score = pl.when(~bottom).then(_score(KEY)).alias("threshold")
-    empty = Sweep(ends, groups, by, rows.weighted)
-    return empty.ending(ends.select("group", score, *SIDES))
+    score = pl.when(KEY & _int(GROUP - 1) != 0).then(_score(KEY))
+    sweep = Sweep(ends, groups, by, rows.weighted)
+    return sweep.ending(ends.select("group", score.alias("threshold"), *SIDES))
+
+
+def _running(ordered: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """The running sums that `Sweep.ending` asks for: [key, group, *SIDES]."""
+    positive = KEY & _int(1) == 1
+    ordered = ordered.with_columns(group=(KEY // GROUP).cast(pl.UInt32))
+    if weighted:
+        weights = {"positives": positive, "negatives": ~positive}
+        sums = {
+            side: (of.cast(pl.Float64) * pl.col("weight")).cum_sum() for side, of in weights.items()
+        }
+        return ordered.set_sorted("group").with_columns(**over_groups(sums))
+    positives = positive.cast(pl.Int64).cum_sum()
+    # What is no positive, nor the number below a group's scores, is a negative.
+    negatives = pl.col("row").cast(pl.Int64) - pl.col("group") - pl.col("positives")
+    return (
+        ordered.with_row_index("row")
+        .with_columns(positives=positives)
+        .with_columns(negatives=negatives)
+    )
 
 
 def order(score: pl.Expr) -> pl.Expr:
