@@ -48,31 +48,29 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
     bottoms = groups.select(key=pl.col("group").cast(pl.Int128) * GROUP)
     if rows.weighted:
         bottoms = bottoms.with_columns(weight=0.0)
-    counted = _running(pl.concat([keys, bottoms]).sort("key"), weighted=rows.weighted)
-    ends = counted.filter(((KEY ^ KEY.shift(-1)) > 1).fill_null(True))
+    ends = _ends(pl.concat([keys, bottoms]).sort("key"), weighted=rows.weighted)
     score = pl.when(KEY & _int(GROUP - 1) != 0).then(_score(KEY))
     sweep = Sweep(ends, groups, by, rows.weighted)
     return sweep.ending(ends.select("group", score.alias("threshold"), *SIDES))
 
 
-def _running(ordered: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
-    """The running sums that `Sweep.ending` asks for: [key, group, *SIDES]."""
+def _ends(ordered: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """The last number of each score, with the running sums up to it: [key, group, *SIDES]."""
+    group = (KEY // GROUP).cast(pl.UInt32).alias("group")
     positive = KEY & _int(1) == 1
-    ordered = ordered.with_columns(group=(KEY // GROUP).cast(pl.UInt32))
+    last = ((KEY ^ KEY.shift(-1)) > 1).fill_null(True)
     if weighted:
         weights = {"positives": positive, "negatives": ~positive}
         sums = {
             side: (of.cast(pl.Float64) * pl.col("weight")).cum_sum() for side, of in weights.items()
         }
-        return ordered.set_sorted("group").with_columns(**over_groups(sums))
+        grouped = ordered.with_columns(group).set_sorted("group")
+        return grouped.with_columns(**over_groups(sums)).filter(last)
     positives = positive.cast(pl.Int64).cum_sum()
     # What is no positive, nor the number below a group's scores, is a negative.
     negatives = pl.col("row").cast(pl.Int64) - pl.col("group") - pl.col("positives")
-    return (
-        ordered.with_row_index("row")
-        .with_columns(positives=positives)
-        .with_columns(negatives=negatives)
-    )
+    counted = ordered.with_row_index("row").with_columns(positives=positives).filter(last)
+    return counted.with_columns(group).with_columns(negatives=negatives)
 
 
 def order(score: pl.Expr) -> pl.Expr:
@@ -145,7 +143,8 @@ def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
         for i, model in enumerate(models):
             one = rows.of(model)
             twice = order(one.score).cast(pl.Int128) * 2
-            packed[f"{level} {i}"] = base + i * GROUP + twice + one.positive.cast(pl.Int128)
+            first_of_model = base + i * GROUP if i else base
+            packed[f"{level} {i}"] = first_of_model + twice + one.positive.cast(pl.Int128)
     weight = ["weight"] if rows.weighted else []
     table = frame.select(*weight, **packed)
     if len(packed) > 1:
