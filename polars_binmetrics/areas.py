@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_binmetrics.intervals import of_area
 from polars_binmetrics.metric import rank_metric
 from polars_binmetrics.ranking import Steps
 
@@ -29,7 +30,20 @@ __all__ = [
 Interval = tuple[float, float]
 
 
-@rank_metric(best=1)
+def _variance(s: Steps) -> pl.Expr:
+    """DeLong's variance of the area: that of the losses of positives, and of negatives."""
+    above = (s.fp - s.negatives / 2) / s.n_negative
+    below = (s.n_positive - s.tp + s.positives / 2) / s.n_positive
+
+    def of_mean(rows: pl.Expr, losses: pl.Expr) -> pl.Expr:
+        n, total = rows.sum(), s.each(rows * losses).sum()
+        squares = s.each(rows * losses * losses).sum()
+        return (squares - total * total / n) / (n - 1) / n
+
+    return of_mean(s.positives, above) + of_mean(s.negatives, below)
+
+
+@rank_metric(best=1, variance=_variance, draw=of_area)
 def roc_auc(s: Steps) -> pl.Expr:
     """
     Area under the ROC curve: how often a positive scores higher than a negative.
@@ -60,7 +74,7 @@ def _area(s: Steps) -> pl.Expr:
     return won / (won + lost)
 
 
-@rank_metric(range=(-1, 1), best=1)
+@rank_metric(range=(-1, 1), best=1, variance=lambda s: _variance(s) * 4)
 def gini(s: Steps) -> pl.Expr:
     """
     Gini coefficient of the ROC curve, Somers' D of label and score: twice the area, less 1.

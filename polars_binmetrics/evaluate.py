@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import TypeAlias
 
 import polars as pl
@@ -11,16 +12,23 @@ from polars.exceptions import DuplicateError
 
 from polars_binmetrics import areas, probability
 from polars_binmetrics import rates as count_metrics
-from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
+from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, Rows, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
+from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.ranking import FIELDS, columns, ranked
 from polars_binmetrics.state import TOTALS, Sweep, levels, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
+
+
+def _scale(rows: Rows) -> pl.Expr:
+    used = pl.when(rows.score.is_not_null()).then(rows.weight)
+    return used.sum() / (used * used).sum()
+
 
 IntoMetric: TypeAlias = str | Metric[...]
 
@@ -33,6 +41,8 @@ METRICS: dict[str, AnyMetric] = {
 POSITION = ["model", "threshold"]
 COUNTS = [*POSITION, *CELLS]
 OUTPUT = [*COUNTS, "n", "n_positive", "n_negative", "n_missing"]
+#: By which to scale weights so that their sum is Kish's effective sample size.
+EFFECTIVE: RowMetric[[]] = RowMetric("effective size", _scale, (0, inf), None, "")
 #: The metrics whose column is there without being asked for.
 BASE = [METRICS[name] for name in OUTPUT if name in METRICS]
 
@@ -100,7 +110,11 @@ def counts(
     return like(self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS)))
 
 
-def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -> Frame:
+def rates(
+    self: FrameFace[Frame],
+    *metrics: IntoMetric | Iterable[IntoMetric],
+    interval: IntoInterval | None = None,
+) -> Frame:
     """
     Add metrics of the four counts to a counts frame, a column a metric.
 
@@ -108,6 +122,10 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
     ----------
     *metrics
         Names or metric objects, as in ``rates("recall", bm.fbeta(2.0))``.
+    interval
+        A level, or what `wilson`, `agresti_coull` or `delong` make: adds `<metric>_low` and
+        `<metric>_high` after each metric, as `evaluate` does. Counts that are sums of weights
+        are taken as they are.
 
     Returns
     -------
@@ -148,13 +166,16 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
             chosen.append(of_counts(metric))
         elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
+    drawn = None if interval is None else interval_of(interval)
+    names = _with_ends(chosen, drawn)
+    for name in names:
+        if name in taken:
+            raise DuplicateError(f"`metrics`: the frame has a column {name!r} already")
     # Counts can be edited; what is less than none has no rate.
     sane = {name: pl.when(pl.col(name) >= 0).then(pl.col(name)) for name in CELLS}
     cells = Cells(**sane, threshold=COLUMNS.threshold)
-    return like(
-        self.frame,
-        frame.with_columns(metric.expr(cells).alias(metric.name) for metric in chosen),
-    )
+    table = frame.with_columns(metric.expr(cells).alias(metric.name) for metric in chosen)
+    return like(self.frame, _drawn(table, chosen, drawn).select(*taken, *names))
 
 
 @documented(
@@ -162,6 +183,8 @@ def rates(self: FrameFace[Frame], *metrics: IntoMetric | Iterable[IntoMetric]) -
     thresholds="A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is"
     " called positive when ``score >= threshold``. None if all metrics are such that take no"
     " threshold: then there is no column `threshold`, and no count.",
+    interval="A level, as 0.95, or what `wilson`, `agresti_coull` or `delong` make: adds"
+    " `<metric>_low` and `<metric>_high` after each metric.",
 )
 def evaluate(
     self: FrameFace[Frame],
@@ -175,6 +198,7 @@ def evaluate(
     positive: object = None,
     strict: bool = False,
     rollup: bool = False,
+    interval: IntoInterval | None = None,
 ) -> Frame:
     """
     Compute metrics per segment, model and threshold.
@@ -188,6 +212,13 @@ def evaluate(
         undefined; one that takes no threshold is repeated at each. A segment and model with a
         NaN score, a label that is neither 0 nor 1, or a weight that is negative, NaN or
         infinite has null counts and metrics.
+
+        An interval is Wilson's for proportions, DeLong's for `roc_auc` and `gini`, of the
+        logarithm for likelihood and odds ratios, and the delta method's for all other metrics of
+        the counts, cut at the range of the metric; null for the rest. The rows are taken as
+        drawn independently; weights, as in Kish's effective sample size ``(sum of w)^2 / sum of
+        w^2``, by which all counts of a segment are scaled. The delta method gives an interval of
+        no width where all counts that matter are 0, as for `f1` of 1.
 
     Notes
     -----
@@ -219,7 +250,8 @@ def evaluate(
     └────────┴───────┴───────────┴─────┴────────┴─────────┘
     """
     chosen = [metric for metric in find(metrics) if metric not in BASE]
-    names = [metric.name for metric in chosen]
+    drawn = None if interval is None else interval_of(interval)
+    names = _with_ends(chosen, drawn)
     for name in names:
         if name in OUTPUT:
             raise DuplicateError(f"`metrics`: the output has a column {name!r} of its own")
@@ -235,6 +267,13 @@ def evaluate(
     counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
     of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
+    if drawn:
+        spreads = [spread for metric in of_ranks if (spread := metric.spread())]
+        if rows.weighted:
+            if spreads:
+                raise ValueError("`interval`: DeLong's interval takes no weights")
+            of_rows = [*of_rows, EFFECTIVE]
+        of_ranks += spreads
     ranks = ranked(rows, rollup=rollup)
     if thresholds is None:
         if counted:
@@ -251,6 +290,8 @@ def evaluate(
     summaries += [_of_ranks(ranks, of_ranks, one_group=one_group)] if of_ranks else []
     for summary in summaries:
         table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
+    effective = pl.col(EFFECTIVE.name) if drawn and rows.weighted else None
+    table = _drawn(table, chosen, drawn, effective)
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
 
 
@@ -304,6 +345,34 @@ def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[..
 def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.LazyFrame:
     """A counts frame with a column a metric."""
     return frame.with_columns(metric.expr().alias(metric.name) for metric in metrics)
+
+
+def _with_ends(metrics: Iterable[AnyMetric], interval: Interval | None) -> list[str]:
+    """The columns of the metrics and of the ends of their intervals."""
+    ends = ["", "_low", "_high"] if interval else [""]
+    names = [metric.name + end for metric in metrics for end in ends]
+    for name in names:
+        if names.count(name) > 1:
+            raise DuplicateError(f"`metrics`: two columns would be called {name!r}; rename one")
+    return names
+
+
+def _drawn(
+    table: pl.LazyFrame,
+    metrics: Iterable[AnyMetric],
+    interval: Interval | None,
+    effective: pl.Expr | None = None,
+) -> pl.LazyFrame:
+    """A table of metrics with the ends of their intervals."""
+    if interval is None:
+        return table
+    ends: dict[str, pl.Expr] = {}
+    for metric in metrics:
+        low, high = metric.bounds(interval, effective)
+        known = pl.col(metric.name).is_not_null()
+        ends[f"{metric.name}_low"] = pl.when(known).then(low)
+        ends[f"{metric.name}_high"] = pl.when(known).then(high)
+    return table.with_columns(**ends)
 
 
 def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> pl.LazyFrame:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from importlib import import_module
 from math import inf
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias
+from operator import add
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, cast
 
 import polars as pl
 
 from polars_binmetrics.columns import Rows
-from polars_binmetrics.counts import COLUMNS, Cells
+from polars_binmetrics.counts import CELLS, COLUMNS, Cells
+from polars_binmetrics.dual import Dual
 from polars_binmetrics.hull import hull_of_list
+from polars_binmetrics.intervals import Bounds, Draw, Estimate, Interval, of_slopes
 from polars_binmetrics.ranking import Steps, columns, fields, steps
 
 P = ParamSpec("P")
@@ -39,6 +43,8 @@ class Metric(Generic[P]):
         The value that a perfect classifier tends to; None where no value is better.
     doc : str
         What `help` shows.
+    draw : callable
+        Draws its interval from what is estimated.
     parameters : mapping
         The parameters that were set.
     """
@@ -48,6 +54,7 @@ class Metric(Generic[P]):
     range: tuple[float, float]
     best: float | None
     doc: str = field(compare=False)
+    draw: Draw = of_slopes
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +92,16 @@ class Metric(Generic[P]):
         _, *parameters = inspect.signature(self.formula).parameters.values()
         return inspect.Signature(parameters)
 
+    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
+        """The ends of its interval, from the columns of a result; null if it has none."""
+        unknown = pl.lit(None, pl.Float64)
+        return unknown, unknown
+
+    def within(self, bounds: Bounds) -> Bounds:
+        """Bounds that do not leave the range; null where they are not known."""
+        low, high = (pl.when(bound.is_not_nan()).then(bound.clip(*self.range)) for bound in bounds)
+        return low, high
+
     def apply(self, argument: Cells | Rows | Steps) -> pl.Expr:
         """Apply the formula."""
         return self.formula(argument, **self.parameters)
@@ -114,6 +131,32 @@ class CountMetric(Metric[P]):
         value = self.apply(Cells(*(cell.cast(pl.Float64) for cell in cells)))
         # The counts are finite, so NaN comes of 0/0 alone. fill_nan would compute it thrice.
         return pl.when(value.is_not_nan()).then(value)
+
+    def estimate(self) -> Estimate:
+        """The metric over the columns of a counts frame, with what its interval needs."""
+        counts = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
+        cells: Any = [Dual(count, {cell: 1.0}) for cell, count in counts.items()]
+        number = cast(Any, self.apply(Cells(*cells, COLUMNS.threshold)))
+        slopes = {cell: number.slopes.get(cell, pl.lit(0.0)) for cell in CELLS}
+        # A metric is the same for twice the rows, so this is the variance for a fixed number.
+        terms = [count * slopes[cell] * slopes[cell] for cell, count in counts.items()]
+        # A proportion grows by (1 - p) / n with a success and falls by p / n with a failure.
+        steps = list(slopes.values())
+        unit = pl.max_horizontal(steps) - pl.min_horizontal(steps)
+        return Estimate(self.expr(), reduce(add, terms), unit.pow(-1))
+
+    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
+        """The ends of its interval, from the columns of a counts frame; null for a count."""
+        if self.additive:
+            return super().bounds(interval, effective)
+        estimate = self.estimate()
+        if effective is not None:
+            estimate = estimate._replace(
+                variance=estimate.variance / effective, trials=estimate.trials * effective
+            )
+        # At another prevalence than the data's a share is no proportion of what was counted.
+        proportion = self.parameters.get("prevalence") is None
+        return self.within(interval.bounds(estimate, self.draw if proportion else of_slopes))
 
     def of_counts(
         self, *, tp: float, fp: float, fn: float, tn: float, threshold: float | None = None
@@ -173,6 +216,7 @@ class RankMetric(Metric[P]):
     hull: bool = False
     listed: bool = False
     then: Callable[..., pl.Expr] | None = None
+    variance: Callable[[Steps], pl.Expr] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         metric = super().__call__(*args, **kwargs)
@@ -187,6 +231,22 @@ class RankMetric(Metric[P]):
         """The metric, from the number; null for 0/0."""
         number = pl.when(value.is_not_nan()).then(value)
         return number if self.then is None else self.then(number, **self.parameters)
+
+    def spread(self) -> RankMetric[...] | None:
+        """The variance of the metric, as a metric; None if it has none in closed form."""
+        if self.variance is None:
+            return None
+        name = f"{self.name} variance"
+        return replace(self, name=name, formula=self.variance, parameters={}, variance=None)
+
+    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
+        """The ends of its interval, from the columns of a result; null if it has none."""
+        spread = self.spread()
+        if spread is None:
+            return super().bounds(interval, effective)
+        number = pl.col(self.name)
+        estimate = Estimate(number, pl.col(spread.name), trials=number)
+        return self.within(interval.bounds(estimate, self.draw))
 
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation of rows."""
@@ -205,13 +265,13 @@ RankFormula: TypeAlias = Callable[Concatenate[Steps, P], pl.Expr]
 
 
 def rate(
-    *, range: tuple[float, float] = (0, 1), best: float | None
+    *, range: tuple[float, float] = (0, 1), best: float | None, draw: Draw = of_slopes
 ) -> Callable[[CountFormula[P]], CountMetric[P]]:
     """Declare a metric of the counts: name and docstring are the formula's."""
 
     def declare(formula: CountFormula[P]) -> CountMetric[P]:
         doc = _describe(formula, range, best)
-        return CountMetric(formula.__name__, formula, range, best, doc)
+        return CountMetric(formula.__name__, formula, range, best, doc, draw)
 
     return declare
 
@@ -241,13 +301,16 @@ def rank_metric(
     hull: bool = False,
     listed: bool = False,
     then: Callable[..., pl.Expr] | None = None,
+    variance: Callable[[Steps], pl.Expr] | None = None,
+    draw: Draw = of_slopes,
 ) -> Callable[[RankFormula[P]], RankMetric[P]]:
     """Declare a metric of the steps of a ROC curve: name and docstring are the formula's."""
 
     def declare(formula: RankFormula[P]) -> RankMetric[P]:
         doc = _describe(formula, range, best)
+        kinds = {"hull": hull, "listed": listed}
         return RankMetric(
-            formula.__name__, formula, range, best, doc, hull=hull, listed=listed, then=then
+            formula.__name__, formula, range, best, doc, draw, **kinds, then=then, variance=variance
         )
 
     return declare

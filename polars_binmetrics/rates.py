@@ -7,6 +7,7 @@ from math import inf
 import polars as pl
 
 from polars_binmetrics.counts import Cells
+from polars_binmetrics.intervals import of_log, of_score
 from polars_binmetrics.metric import count, rate
 
 __all__ = [
@@ -182,7 +183,7 @@ def n_negative(c: Cells) -> pl.Expr:
     return c.fp + c.tn
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def accuracy(c: Cells) -> pl.Expr:
     """
     Share of the rows that are called right.
@@ -199,7 +200,7 @@ def accuracy(c: Cells) -> pl.Expr:
     return (c.tp + c.tn) / (c.tp + c.fp + c.fn + c.tn)
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def error_rate(c: Cells) -> pl.Expr:
     """
     Share of the rows that are called wrong.
@@ -216,7 +217,7 @@ def error_rate(c: Cells) -> pl.Expr:
     return (c.fp + c.fn) / (c.tp + c.fp + c.fn + c.tn)
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def tpr(c: Cells) -> pl.Expr:
     """
     True positive rate: share of the positives that are called positive.
@@ -237,7 +238,7 @@ recall = tpr.synonym("recall")
 sensitivity = tpr.synonym("sensitivity")
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def tnr(c: Cells) -> pl.Expr:
     """
     True negative rate: share of the negatives that are called negative.
@@ -257,7 +258,7 @@ def tnr(c: Cells) -> pl.Expr:
 specificity = tnr.synonym("specificity")
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def fpr(c: Cells) -> pl.Expr:
     """
     False positive rate: share of the negatives that are called positive.
@@ -278,7 +279,7 @@ fall_out = fpr.synonym("fall_out")
 type_i_error = fpr.synonym("type_i_error")
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def fnr(c: Cells) -> pl.Expr:
     """
     False negative rate: share of the positives that are called negative.
@@ -299,7 +300,7 @@ miss_rate = fnr.synonym("miss_rate")
 type_ii_error = fnr.synonym("type_ii_error")
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def precision(c: Cells, prevalence: float | None = None) -> pl.Expr:
     """
     Positive predictive value: share of those called positive that are positive.
@@ -323,7 +324,7 @@ def precision(c: Cells, prevalence: float | None = None) -> pl.Expr:
 ppv = precision.synonym("ppv")
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def npv(c: Cells, prevalence: float | None = None) -> pl.Expr:
     """
     Negative predictive value: share of those called negative that are negative.
@@ -344,7 +345,7 @@ def npv(c: Cells, prevalence: float | None = None) -> pl.Expr:
     return c.tn / (c.tn + c.fn)
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def false_discovery_rate(c: Cells, prevalence: float | None = None) -> pl.Expr:
     """
     Share of those called positive that are negative.
@@ -363,7 +364,7 @@ def false_discovery_rate(c: Cells, prevalence: float | None = None) -> pl.Expr:
     return c.fp / (c.fp + c.tp)
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def false_omission_rate(c: Cells, prevalence: float | None = None) -> pl.Expr:
     """
     Share of those called negative that are positive.
@@ -519,7 +520,7 @@ def cohen_kappa(c: Cells) -> pl.Expr:
     return (c.tp * c.tn - c.fp * c.fn) * 2 / disagreement
 
 
-@rate(best=1)
+@rate(best=1, draw=of_score)
 def jaccard(c: Cells) -> pl.Expr:
     """
     Overlap of those called positive and the positives.
@@ -577,7 +578,7 @@ def markedness(c: Cells) -> pl.Expr:
     return c.tp / (c.tp + c.fp) - c.fn / (c.fn + c.tn)
 
 
-@rate(range=(0, inf), best=inf)
+@rate(range=(0, inf), best=inf, draw=of_log)
 def lr_positive(c: Cells) -> pl.Expr:
     """
     Positive likelihood ratio: what a positive call multiplies the odds by.
@@ -595,7 +596,7 @@ def lr_positive(c: Cells) -> pl.Expr:
     return c.tp / (c.tp + c.fn) / (c.fp / (c.fp + c.tn))
 
 
-@rate(range=(0, inf), best=0)
+@rate(range=(0, inf), best=0, draw=of_log)
 def lr_negative(c: Cells) -> pl.Expr:
     """
     Negative likelihood ratio: what a negative call multiplies the odds by.
@@ -613,7 +614,7 @@ def lr_negative(c: Cells) -> pl.Expr:
     return c.fn / (c.tp + c.fn) / (c.tn / (c.fp + c.tn))
 
 
-@rate(range=(0, inf), best=inf)
+@rate(range=(0, inf), best=inf, draw=of_log)
 def diagnostic_odds_ratio(c: Cells) -> pl.Expr:
     """
     Odds of a positive call among the positives, over those among the negatives.
@@ -630,7 +631,7 @@ def diagnostic_odds_ratio(c: Cells) -> pl.Expr:
     return (c.tp * c.tn) / (c.fp * c.fn)
 
 
-@rate(best=None)
+@rate(best=None, draw=of_score)
 def prevalence(c: Cells) -> pl.Expr:
     """
     Share of the rows that are positive.
@@ -647,7 +648,7 @@ def prevalence(c: Cells) -> pl.Expr:
     return (c.tp + c.fn) / (c.tp + c.fp + c.fn + c.tn)
 
 
-@rate(best=None)
+@rate(best=None, draw=of_score)
 def predicted_positive_rate(c: Cells) -> pl.Expr:
     """
     Share of the rows that are called positive.
@@ -707,7 +708,7 @@ def expected_cost(c: Cells, fp: float, fn: float, prevalence: float | None = Non
     return (c.fp * fp + c.fn * fn) / (c.tp + c.fp + c.fn + c.tn)
 
 
-@rate(best=0)
+@rate(best=0, draw=of_score)
 def misclassification_error(c: Cells, prevalence: float | None = None) -> pl.Expr:
     """
     Share of the rows that would be called wrong at a prevalence.

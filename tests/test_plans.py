@@ -63,6 +63,12 @@ def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
         "evaluate with the ranks of totals": face.evaluate(
             "s", "y", metrics=["roc_auc"], rollup=True, by="g"
         ),
+        "evaluate with intervals": face.evaluate(
+            ["s", "t"], "y", metrics=[*COUNT_METRICS, "roc_auc"], interval=0.95, **ask
+        ),
+        "evaluate with weighted intervals": face.evaluate(
+            "s", "y", metrics=["recall", "f1"], interval=0.95, weight="s", **ask
+        ),
         "roc_curve": face.roc_curve(["s", "t"], "y", by="g"),
         "roc_curve at thresholds": face.roc_curve("s", "y", thresholds=THRESHOLDS),
         "roc_curve without collinear points": face.roc_curve("s", "y", drop_collinear=True),
