@@ -472,16 +472,14 @@ def cost_curve(
     --------
     >>> df = pl.DataFrame({"y": [0, 1, 0, 1], "score": [0.1, 0.2, 0.3, 0.4]})
     >>> df.binmetrics.cost_curve("score", "y")
-    shape: (5, 4)
+    shape: (3, 4)
     ┌───────┬──────────────────┬──────────────────────────┬───────────┐
     │ model ┆ probability_cost ┆ normalized_expected_cost ┆ threshold │
     │ ---   ┆ ---              ┆ ---                      ┆ ---       │
     │ str   ┆ f64              ┆ f64                      ┆ f64       │
     ╞═══════╪══════════════════╪══════════════════════════╪═══════════╡
-    │ score ┆ 0.0              ┆ 0.0                      ┆ inf       │
     │ score ┆ 0.0              ┆ 0.0                      ┆ 0.4       │
     │ score ┆ 0.5              ┆ 0.25                     ┆ 0.2       │
-    │ score ┆ 1.0              ┆ 0.0                      ┆ 0.1       │
     │ score ┆ 1.0              ┆ 0.0                      ┆ 0.1       │
     └───────┴──────────────────┴──────────────────────────┴───────────┘
     """
@@ -508,6 +506,8 @@ def cost_curve(
     table = (
         pl.concat([begun, ended.select(begun.collect_schema().names())])
         .sort("group", x, "threshold", descending=[False, False, True])
+        # A corner that is best at a point alone is none.
+        .filter(~pl.struct("group", x).eq_missing(pl.struct("group", x).shift(-1)))
         .select(*hull.by, x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")
     )
     return like(self.frame, rows.named(table))
