@@ -1,6 +1,7 @@
 """Score binary classifiers on Polars: many models, segments and thresholds in one lazy plan."""
 
 from polars_binmetrics.areas import *
+from polars_binmetrics.bootstrap import *
 from polars_binmetrics.choice import *
 from polars_binmetrics.example import load_example as load_example
 from polars_binmetrics.histogram import *

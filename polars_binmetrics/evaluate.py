@@ -12,6 +12,7 @@ from polars.exceptions import DuplicateError
 
 from polars_binmetrics import areas, probability
 from polars_binmetrics import rates as count_metrics
+from polars_binmetrics.bootstrap import Bootstrap
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, Rows, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
@@ -123,7 +124,7 @@ def rates(
     *metrics
         Names or metric objects, as in ``rates("recall", bm.fbeta(2.0))``.
     interval
-        A level, or what `wilson`, `agresti_coull` or `delong` make: adds `<metric>_low` and
+        A level, or what `wilson`, `delong`, `bootstrap` and the like make: adds `<metric>_low` and
         `<metric>_high` after each metric, as `evaluate` does. Counts that are sums of weights
         are taken as they are.
 
@@ -167,6 +168,8 @@ def rates(
         elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
     drawn = None if interval is None else interval_of(interval)
+    if drawn and any(taken[cell].is_float() for cell in CELLS if cell in taken):
+        _refuse_weights(drawn, "counts that are sums of weights")
     names = _with_ends(chosen, drawn)
     for name in names:
         if name in taken:
@@ -183,7 +186,7 @@ def rates(
     thresholds="A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is"
     " called positive when ``score >= threshold``. None if all metrics are such that take no"
     " threshold: then there is no column `threshold`, and no count.",
-    interval="A level, as 0.95, or what `wilson`, `agresti_coull` or `delong` make: adds"
+    interval="A level, as 0.95, or what `wilson`, `delong`, `bootstrap` and the like make: adds"
     " `<metric>_low` and `<metric>_high` after each metric.",
 )
 def evaluate(
@@ -267,6 +270,8 @@ def evaluate(
     counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
     of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
     of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
+    if drawn and rows.weighted:
+        _refuse_weights(drawn, "weights")
     if drawn:
         spreads = [spread for metric in of_ranks if (spread := metric.spread())]
         if rows.weighted:
@@ -347,6 +352,11 @@ def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.L
     return frame.with_columns(metric.expr().alias(metric.name) for metric in metrics)
 
 
+def _refuse_weights(interval: Interval, given: str) -> None:
+    if isinstance(interval, Bootstrap):
+        raise ValueError(f"`interval`: the bootstrap draws whole rows, so it takes no {given}")
+
+
 def _with_ends(metrics: Iterable[AnyMetric], interval: Interval | None) -> list[str]:
     """The columns of the metrics and of the ends of their intervals."""
     ends = ["", "_low", "_high"] if interval else [""]
@@ -367,12 +377,15 @@ def _drawn(
     if interval is None:
         return table
     ends: dict[str, pl.Expr] = {}
+    fields: dict[str, pl.Expr] = {}
     for metric in metrics:
-        low, high = metric.bounds(interval, effective)
-        known = pl.col(metric.name).is_not_null()
-        ends[f"{metric.name}_low"] = pl.when(known).then(low)
-        ends[f"{metric.name}_high"] = pl.when(known).then(high)
-    return table.with_columns(**ends)
+        both = f"{metric.name} ends"
+        ends[both] = pl.when(pl.col(metric.name).is_not_null()).then(
+            metric.ends(interval, effective)
+        )
+        for end in ("low", "high"):
+            fields[f"{metric.name}_{end}"] = pl.col(both).struct.field(end)
+    return table.with_columns(**ends).with_columns(**fields)
 
 
 def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> pl.LazyFrame:

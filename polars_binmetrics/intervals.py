@@ -35,6 +35,10 @@ class Interval:
     draw: Draw | None = None
     instead_of: Draw | None = None
 
+    def resampled(self, value: pl.Expr) -> pl.Expr | None:
+        """Both ends for a metric of the counts, if these are drawn again."""
+        return None
+
     def bounds(self, estimate: Estimate, own: Draw) -> Bounds:
         """The ends of the interval."""
         draw = self.draw if self.draw is not None and self.instead_of is own else own
@@ -83,7 +87,7 @@ def wilson(level: float = 0.95) -> Interval:
     │ 0.8    ┆ 0.540793   ┆ 0.931442    │
     └────────┴────────────┴─────────────┘
     """
-    return Interval(_checked(level), of_score, instead_of=of_score)
+    return Interval(checked_level(level), of_score, instead_of=of_score)
 
 
 def agresti_coull(level: float = 0.95) -> Interval:
@@ -129,7 +133,7 @@ def agresti_coull(level: float = 0.95) -> Interval:
     │ 0.8    ┆ 0.532737   ┆ 0.939498    │
     └────────┴────────────┴─────────────┘
     """
-    return Interval(_checked(level), of_adjusted, instead_of=of_score)
+    return Interval(checked_level(level), of_adjusted, instead_of=of_score)
 
 
 def clopper_pearson(level: float = 0.95) -> Interval:
@@ -279,7 +283,7 @@ def delong(level: float = 0.95, *, logit: bool = False) -> Interval:
     │ 0.888889 ┆ 0.261373    ┆ 0.994501     │
     └──────────┴─────────────┴──────────────┘
     """
-    return Interval(_checked(level), of_log_odds if logit else of_area, instead_of=of_area)
+    return Interval(checked_level(level), of_log_odds if logit else of_area, instead_of=of_area)
 
 
 IntoInterval: TypeAlias = float | Interval
@@ -287,10 +291,10 @@ IntoInterval: TypeAlias = float | Interval
 
 def interval_of(value: IntoInterval) -> Interval:
     """A level, or what `wilson` and the like make, as an interval."""
-    return value if isinstance(value, Interval) else Interval(_checked(value))
+    return value if isinstance(value, Interval) else Interval(checked_level(value))
 
 
-def _checked(level: float) -> float:
+def checked_level(level: float) -> float:
     if isinstance(level, bool) or not isinstance(level, Real):
         raise TypeError(f"`level` should be a number, got {level!r}")
     if not 0 < level < 1:
@@ -301,7 +305,7 @@ def _checked(level: float) -> float:
 def _exact(name: str, level: float) -> float:
     if not find_spec("scipy"):
         raise ModuleNotFoundError(f"bm.{name} needs scipy: pip install 'polars-binmetrics[exact]'")
-    return _checked(level)
+    return checked_level(level)
 
 
 def normal(level: float) -> float:

@@ -9,7 +9,7 @@ from functools import reduce
 from importlib import import_module
 from math import inf
 from operator import add
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias
 
 import polars as pl
 
@@ -92,15 +92,15 @@ class Metric(Generic[P]):
         _, *parameters = inspect.signature(self.formula).parameters.values()
         return inspect.Signature(parameters)
 
-    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
-        """The ends of its interval, from the columns of a result; null if it has none."""
+    def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
+        """Both ends of its interval, from the columns of a result; null if it has none."""
         unknown = pl.lit(None, pl.Float64)
-        return unknown, unknown
+        return pl.struct(low=unknown, high=unknown)
 
-    def within(self, bounds: Bounds) -> Bounds:
-        """Bounds that do not leave the range; null where they are not known."""
+    def within(self, bounds: Bounds) -> pl.Expr:
+        """Both ends of an interval, which do not leave the range; null where they are not known."""
         low, high = (pl.when(bound.is_not_nan()).then(bound.clip(*self.range)) for bound in bounds)
-        return low, high
+        return pl.struct(low=low, high=high)
 
     def apply(self, argument: Cells | Rows | Steps) -> pl.Expr:
         """Apply the formula."""
@@ -135,8 +135,8 @@ class CountMetric(Metric[P]):
     def estimate(self) -> Estimate:
         """The metric over the columns of a counts frame, with what its interval needs."""
         counts = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
-        cells: Any = [Dual(count, {cell: 1.0}) for cell, count in counts.items()]
-        number = cast(Any, self.apply(Cells(*cells, COLUMNS.threshold)))
+        duals: Any = {cell: Dual(count, {cell: 1.0}) for cell, count in counts.items()}
+        number: Any = self.apply(Cells(**duals, threshold=COLUMNS.threshold))
         slopes = {cell: number.slopes.get(cell, pl.lit(0.0)) for cell in CELLS}
         # A metric is the same for twice the rows, so this is the variance for a fixed number.
         terms = [count * slopes[cell] * slopes[cell] for cell, count in counts.items()]
@@ -145,10 +145,13 @@ class CountMetric(Metric[P]):
         unit = pl.max_horizontal(steps) - pl.min_horizontal(steps)
         return Estimate(self.expr(), reduce(add, terms), unit.pow(-1))
 
-    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
-        """The ends of its interval, from the columns of a counts frame; null for a count."""
+    def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
+        """Both ends of its interval, from the columns of a counts frame; null for a count."""
         if self.additive:
-            return super().bounds(interval, effective)
+            return super().ends(interval, effective)
+        resampled = interval.resampled(self.expr())
+        if resampled is not None:
+            return resampled
         estimate = self.estimate()
         if effective is not None:
             estimate = estimate._replace(
@@ -239,11 +242,11 @@ class RankMetric(Metric[P]):
         name = f"{self.name} variance"
         return replace(self, name=name, formula=self.variance, parameters={}, variance=None)
 
-    def bounds(self, interval: Interval, effective: pl.Expr | None) -> Bounds:
-        """The ends of its interval, from the columns of a result; null if it has none."""
+    def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
+        """Both ends of its interval, from the columns of a result; null if it has none."""
         spread = self.spread()
         if spread is None:
-            return super().bounds(interval, effective)
+            return super().ends(interval, effective)
         number = pl.col(self.name)
         estimate = Estimate(number, pl.col(spread.name), trials=number)
         return self.within(interval.bounds(estimate, self.draw))
@@ -308,9 +311,17 @@ def rank_metric(
 
     def declare(formula: RankFormula[P]) -> RankMetric[P]:
         doc = _describe(formula, range, best)
-        kinds = {"hull": hull, "listed": listed}
         return RankMetric(
-            formula.__name__, formula, range, best, doc, draw, **kinds, then=then, variance=variance
+            formula.__name__,
+            formula,
+            range,
+            best,
+            doc,
+            draw,
+            hull=hull,
+            listed=listed,
+            then=then,
+            variance=variance,
         )
 
     return declare

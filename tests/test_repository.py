@@ -20,6 +20,7 @@ ORDER = [
     "state",
     "dual",
     "intervals",
+    "bootstrap",
     "bins",
     "ranking",
     "hull",
@@ -91,11 +92,13 @@ def test_import_works_without_docstrings() -> None:
 
 def test_the_package_shows_no_more_than_it_offers() -> None:
     import polars_binmetrics as bm
-    from polars_binmetrics import choice, histogram, intervals, thresholds
+    from polars_binmetrics import bootstrap, choice, histogram, intervals, thresholds
     from polars_binmetrics.evaluate import METRICS
 
     functions = {
-        name for module in (choice, histogram, intervals, thresholds) for name in module.__all__
+        name
+        for module in (bootstrap, choice, histogram, intervals, thresholds)
+        for name in module.__all__
     }
     public = {name for name in vars(bm) if not name.startswith("_")}
     assert public - {*ORDER} == {"of", "load_example", *METRICS, *functions}
