@@ -1,7 +1,6 @@
 """Score binary classifiers on Polars: many models, segments and thresholds in one lazy plan."""
 
 from polars_binmetrics.areas import *
-from polars_binmetrics.bootstrap import *
 from polars_binmetrics.choice import *
 from polars_binmetrics.example import load_example as load_example
 from polars_binmetrics.histogram import *
@@ -9,4 +8,5 @@ from polars_binmetrics.intervals import *
 from polars_binmetrics.namespaces import of as of
 from polars_binmetrics.probability import *
 from polars_binmetrics.rates import *
+from polars_binmetrics.resampling import *
 from polars_binmetrics.thresholds import *

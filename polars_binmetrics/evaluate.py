@@ -12,7 +12,6 @@ from polars.exceptions import DuplicateError
 
 from polars_binmetrics import areas, probability
 from polars_binmetrics import rates as count_metrics
-from polars_binmetrics.bootstrap import Bootstrap
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, Rows, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
@@ -20,7 +19,8 @@ from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.ranking import FIELDS, columns, ranked
-from polars_binmetrics.state import TOTALS, Sweep, levels, sized, sound
+from polars_binmetrics.resampling import Bootstrap
+from polars_binmetrics.state import SIDES, TOTALS, Sweep, levels, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
@@ -272,13 +272,9 @@ def evaluate(
     of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
     if drawn and rows.weighted:
         _refuse_weights(drawn, "weights")
-    if drawn:
-        spreads = [spread for metric in of_ranks if (spread := metric.spread())]
-        if rows.weighted:
-            if spreads:
-                raise ValueError("`interval`: DeLong's interval takes no weights")
-            of_rows = [*of_rows, EFFECTIVE]
-        of_ranks += spreads
+        if any(metric.spread() for metric in of_ranks):
+            raise ValueError("`interval`: DeLong's interval takes no weights")
+        of_rows = [*of_rows, EFFECTIVE]
     ranks = ranked(rows, rollup=rollup)
     if thresholds is None:
         if counted:
@@ -292,6 +288,10 @@ def evaluate(
         groups, table = swept.by, with_rates(sized(swept.counts()), counted)
     summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
     one_group = not rows.keys and len(rows.models) == 1
+    if of_ranks and isinstance(drawn, Bootstrap):
+        summaries.append(_redrawn(ranks, of_ranks, drawn))
+    elif of_ranks and drawn:
+        of_ranks += [spread for metric in of_ranks if (spread := metric.spread())]
     summaries += [_of_ranks(ranks, of_ranks, one_group=one_group)] if of_ranks else []
     for summary in summaries:
         table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
@@ -439,3 +439,26 @@ def _of_ranks(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"
         )
     return table.select(*scores.by, sound(*(metric.name for metric in metrics)))
+
+
+def _redrawn(
+    scores: Sweep, metrics: Sequence[RankMetric[...]], interval: Bootstrap
+) -> pl.LazyFrame:
+    """The intervals of the metrics of the ranks by bootstrap: [*by, model, both ends of each]."""
+
+    def values(state: pl.DataFrame) -> pl.DataFrame:
+        sizes = {size: pl.col(side).sum() for size, side in zip(TOTALS, SIDES, strict=True)}
+        groups = (
+            state.lazy().group_by("group").agg(**sizes, n_missing=pl.lit(0), n_faulty=pl.lit(0))
+        )
+        draws = Sweep(state.lazy(), groups.sort("group"), ["group"], weighted=False)
+        table = _of_ranks(draws.over(draws.state), metrics, one_group=False)
+        return table.drop("group").collect()
+
+    names = [metric.name for metric in metrics]
+    bins = pl.struct("threshold", *SIDES)
+    redrawn = scores.state.set_sorted("group").group_by("group").agg(bins.alias("bins"))
+    redrawn = redrawn.with_columns(interval.of_bins(pl.col("bins"), names, values))
+    fields = {f"{name} redrawn": pl.col("bins").struct.field(name) for name in names}
+    table = scores.groups.join(redrawn, on="group", how="left", maintain_order="left")
+    return table.select(*scores.by, **fields)

@@ -35,10 +35,6 @@ class Interval:
     draw: Draw | None = None
     instead_of: Draw | None = None
 
-    def resampled(self, value: pl.Expr) -> pl.Expr | None:
-        """Both ends for a metric of the counts, if these are drawn again."""
-        return None
-
     def bounds(self, estimate: Estimate, own: Draw) -> Bounds:
         """The ends of the interval."""
         draw = self.draw if self.draw is not None and self.instead_of is own else own

@@ -19,6 +19,7 @@ from polars_binmetrics.dual import Dual
 from polars_binmetrics.hull import hull_of_list
 from polars_binmetrics.intervals import Bounds, Draw, Estimate, Interval, of_slopes
 from polars_binmetrics.ranking import Steps, columns, fields, steps
+from polars_binmetrics.resampling import Bootstrap
 
 P = ParamSpec("P")
 
@@ -149,9 +150,8 @@ class CountMetric(Metric[P]):
         """Both ends of its interval, from the columns of a counts frame; null for a count."""
         if self.additive:
             return super().ends(interval, effective)
-        resampled = interval.resampled(self.expr())
-        if resampled is not None:
-            return resampled
+        if isinstance(interval, Bootstrap):
+            return interval.of_counts(self.expr())
         estimate = self.estimate()
         if effective is not None:
             estimate = estimate._replace(
@@ -244,6 +244,8 @@ class RankMetric(Metric[P]):
 
     def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
         """Both ends of its interval, from the columns of a result; null if it has none."""
+        if isinstance(interval, Bootstrap):
+            return pl.col(f"{self.name} redrawn")
         spread = self.spread()
         if spread is None:
             return super().ends(interval, effective)

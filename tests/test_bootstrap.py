@@ -94,11 +94,62 @@ def test_a_seed_gives_the_same_on_any_engine_in_any_order_and_in_parts() -> None
 def test_rows_and_their_counts_have_the_same() -> None:
     rows = pl.DataFrame({"s": [0.9, 0.8, 0.3, 0.1] * 10, "y": [1, 0, 1, 0] * 10})
     interval = bm.bootstrap(seed=1)
-    evaluated = rows.binmetrics.evaluate("s", "y", metrics=["f1", "roc_auc"], interval=interval)
+    evaluated = rows.binmetrics.evaluate("s", "y", metrics="f1", interval=interval)
     counted = rows.binmetrics.counts("s", "y").binmetrics.rates("f1", interval=interval)
     assert ends(evaluated, "f1") == ends(counted, "f1")
-    plain = rows.binmetrics.evaluate("s", "y", metrics="roc_auc", interval=0.95)
-    assert ends(evaluated, "roc_auc") == ends(plain, "roc_auc")
+
+
+RANKED = ["roc_auc", "ks", "average_precision", bm.partial_auc(fpr=(0, 0.5))]
+NAMES = ["roc_auc", "ks", "average_precision", "partial_auc"]
+
+
+def ranked_rows(size: int) -> pl.DataFrame:
+    random = np.random.default_rng(11)
+    label = np.arange(size) % 3 == 0
+    score = np.round(random.normal(size=size) + label, 1)
+    segment = np.where(np.arange(size) < size // 2, "a", "b")
+    return pl.DataFrame({"s": score, "y": label, "g": segment})
+
+
+def test_ranks_have_the_quantiles_of_rows_drawn_by_hand() -> None:
+    frame, draws = ranked_rows(150), 3000
+    drawn = np.random.default_rng(12).integers(0, frame.height, draws * frame.height)
+    copies = frame[drawn].with_columns(draw=np.repeat(np.arange(draws), frame.height))
+    ask: dict[str, Any] = {"metrics": RANKED, "thresholds": None}
+    by_hand = copies.binmetrics.evaluate("s", "y", by="draw", **ask)
+    interval = bm.bootstrap(0.9, n=3000, seed=13, corrected=False)
+    table = frame.binmetrics.evaluate("s", "y", interval=interval, **ask)
+    for name in NAMES:
+        expected = [by_hand[name].quantile(share, "linear") for share in (0.05, 0.95)]
+        assert ends(table, name) == pytest.approx(expected, abs=0.012)
+
+
+def test_segments_of_ranks_are_drawn_by_themselves_on_any_engine() -> None:
+    frame = ranked_rows(100)
+    interval = bm.bootstrap(n=200, seed=1)
+    plan = frame.lazy().binmetrics.evaluate("s", "y", by="g", metrics=RANKED, interval=interval)
+    table = plan.collect()
+    assert_frame_equal(plan.collect(engine="streaming"), table)
+    for segment in ("a", "b"):
+        rows = frame.filter(g=segment).reverse()
+        alone = rows.binmetrics.evaluate("s", "y", metrics=RANKED, interval=interval)
+        assert_frame_equal(alone, table.filter(g=segment).drop("g"))
+
+
+def test_areas_have_nearly_delongs() -> None:
+    frame = ranked_rows(600)
+    ask: dict[str, Any] = {"metrics": "roc_auc", "thresholds": None}
+    delong = frame.binmetrics.evaluate("s", "y", interval=0.95, **ask)
+    table = frame.binmetrics.evaluate("s", "y", interval=bm.bootstrap(seed=3, n=4000), **ask)
+    assert ends(table, "roc_auc") == pytest.approx(ends(delong, "roc_auc"), abs=0.01)
+
+
+def test_ranks_of_one_class_have_none() -> None:
+    frame = pl.DataFrame({"s": [0.1, 0.2, 0.3], "y": [1, 1, 1]})
+    table = frame.binmetrics.evaluate(
+        "s", "y", metrics=["ks", "roc_auc"], interval=bm.bootstrap(seed=1)
+    )
+    assert ends(table, "ks") == ends(table, "roc_auc") == (None, None)
 
 
 def test_a_trillion_rows_are_no_more_work() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import polars_binmetrics as bm
-from polars_binmetrics import bootstrap, choice, histogram, intervals, thresholds
+from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
 from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
@@ -32,7 +32,7 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
 
 FUNCTIONS = {
     name: getattr(module, name)
-    for module in (bootstrap, choice, histogram, intervals, thresholds)
+    for module in (choice, histogram, intervals, resampling, thresholds)
     for name in module.__all__
 }
 VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}

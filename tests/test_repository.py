@@ -20,7 +20,7 @@ ORDER = [
     "state",
     "dual",
     "intervals",
-    "bootstrap",
+    "resampling",
     "bins",
     "ranking",
     "hull",
@@ -92,12 +92,12 @@ def test_import_works_without_docstrings() -> None:
 
 def test_the_package_shows_no_more_than_it_offers() -> None:
     import polars_binmetrics as bm
-    from polars_binmetrics import bootstrap, choice, histogram, intervals, thresholds
+    from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
     from polars_binmetrics.evaluate import METRICS
 
     functions = {
         name
-        for module in (bootstrap, choice, histogram, intervals, thresholds)
+        for module in (choice, histogram, intervals, resampling, thresholds)
         for name in module.__all__
     }
     public = {name for name in vars(bm) if not name.startswith("_")}
