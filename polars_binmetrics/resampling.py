@@ -204,7 +204,8 @@ def bootstrap(
 
     Draws where the metric is undefined are left out. No width where all draws agree, as for a rate
     of 0 or 1; null where the metric is, or where it is beyond all draws. With more than 1,000
-    distinct scores the acceleration is taken as 0. Whole rows are drawn, so weights are refused.
+    distinct scores the acceleration is taken as 0. A distance as `ks` grows when rows are drawn
+    again; its corrected interval may lie below it. Whole rows are drawn, so weights are refused.
 
     Source: B. Efron, Better bootstrap confidence intervals, Journal of the American Statistical
     Association 82, 1987.

@@ -33,6 +33,10 @@ def run(df: pl.DataFrame) -> pl.DataFrame:
     assert_type(lazy, pl.LazyFrame)
     rated = bm.of(lazy).rates("mcc", bm.expected_cost(fp=1, fn=5), bm.precision(prevalence=0.1))
     assert_type(rated, pl.LazyFrame)
+    for interval in (0.95, bm.wilson(), bm.delong(logit=True), bm.bootstrap(n=10, seed=1)):
+        sure = bm.of(df).evaluate("logistic", "visited_often", metrics="recall", interval=interval)
+        assert_type(sure, pl.DataFrame)
+        assert_type(bm.of(lazy).rates("recall", interval=interval), pl.LazyFrame)
     state = bm.of(df).histogram("logistic", "visited_often", bins=bm.dyadic(4), by="health")
     assert_type(bm.merge_histograms([state, state]), pl.DataFrame)
     assert_type(bm.merge_histograms([state.lazy()]), pl.LazyFrame)
