@@ -9,4 +9,5 @@ from polars_binmetrics.namespaces import of as of
 from polars_binmetrics.probability import *
 from polars_binmetrics.rates import *
 from polars_binmetrics.resampling import *
+from polars_binmetrics.significance import *
 from polars_binmetrics.thresholds import *

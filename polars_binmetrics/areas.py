@@ -30,20 +30,7 @@ __all__ = [
 Interval = tuple[float, float]
 
 
-def _variance(s: Steps) -> pl.Expr:
-    """DeLong's variance of the area: that of the losses of positives, and of negatives."""
-    above = (s.fp - s.negatives / 2) / s.n_negative
-    below = (s.n_positive - s.tp + s.positives / 2) / s.n_positive
-
-    def of_mean(rows: pl.Expr, losses: pl.Expr) -> pl.Expr:
-        n, total = rows.sum(), s.each(rows * losses).sum()
-        squares = s.each(rows * losses * losses).sum()
-        return (squares - total * total / n) / (n - 1) / n
-
-    return of_mean(s.positives, above) + of_mean(s.negatives, below)
-
-
-@rank_metric(best=1, variance=_variance, draw=of_area)
+@rank_metric(best=1, loss=1, draw=of_area)
 def roc_auc(s: Steps) -> pl.Expr:
     """
     Area under the ROC curve: how often a positive scores higher than a negative.
@@ -74,7 +61,7 @@ def _area(s: Steps) -> pl.Expr:
     return won / (won + lost)
 
 
-@rank_metric(range=(-1, 1), best=1, variance=lambda s: _variance(s) * 4)
+@rank_metric(range=(-1, 1), best=1, loss=2)
 def gini(s: Steps) -> pl.Expr:
     """
     Gini coefficient of the ROC curve, Somers' D of label and score: twice the area, less 1.

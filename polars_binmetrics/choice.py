@@ -12,11 +12,13 @@ from polars.exceptions import DuplicateError
 
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
-from polars_binmetrics.evaluate import COUNTS, IntoMetric, find, named, of_counts, with_rates
+from polars_binmetrics.evaluate import COUNTS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.registry import IntoMetric, find, named, of_counts
 from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
+from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, every_score, thresholds_of
 from polars_binmetrics.wording import documented
 

@@ -16,9 +16,9 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_binmetrics import thresholds
-from polars_binmetrics.evaluate import IntoMetric, named
 from polars_binmetrics.example import PATH as EXAMPLE
 from polars_binmetrics.namespaces import of
+from polars_binmetrics.registry import IntoMetric, named
 from polars_binmetrics.thresholds import IntoThresholds
 
 T = TypeVar("T")

@@ -11,13 +11,14 @@ from polars.exceptions import ColumnNotFoundError, DuplicateError
 from polars_binmetrics import rates
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
-from polars_binmetrics.evaluate import COUNTS, with_rates
+from polars_binmetrics.evaluate import COUNTS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.ranking import ranked
 from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, levels, sound
 from polars_binmetrics.sweep import cut, limits, sweep
+from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import (
     EveryScore,
     IntoThresholds,

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
-from math import inf
-from typing import TypeAlias
+from collections.abc import Iterable
 
 import polars as pl
 from polars.exceptions import DuplicateError
 
-from polars_binmetrics import areas, probability
-from polars_binmetrics import rates as count_metrics
-from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, Rows, clean
+from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.hull import hull_of_sweep
-from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
-from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
-from polars_binmetrics.ranking import FIELDS, columns, ranked
-from polars_binmetrics.resampling import Bootstrap
-from polars_binmetrics.state import SIDES, TOTALS, Sweep, levels, sized, sound
+from polars_binmetrics.intervals import IntoInterval, interval_of
+from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.registry import METRICS, IntoMetric, find, listed, of_counts
+from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
+from polars_binmetrics.table import filled, names_of, refuse_weights, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
 
-
-def _scale(rows: Rows) -> pl.Expr:
-    used = pl.when(rows.score.is_not_null()).then(rows.weight)
-    return used.sum() / (used * used).sum()
-
-
-IntoMetric: TypeAlias = str | Metric[...]
-
-#: Every metric, under each of its names.
-METRICS: dict[str, AnyMetric] = {
-    name: getattr(module, name)
-    for module in (count_metrics, areas, probability)
-    for name in module.__all__
-}
 POSITION = ["model", "threshold"]
 COUNTS = [*POSITION, *CELLS]
 OUTPUT = [*COUNTS, "n", "n_positive", "n_negative", "n_missing"]
-#: By which to scale weights so that their sum is Kish's effective sample size.
-EFFECTIVE: RowMetric[[]] = RowMetric("effective size", _scale, (0, inf), None, "")
 #: The metrics whose column is there without being asked for.
 BASE = [METRICS[name] for name in OUTPUT if name in METRICS]
 
@@ -162,15 +140,15 @@ def rates(
     frame = self.frame.lazy()
     taken = frame.collect_schema()
     chosen: list[CountMetric[...]] = []
-    for metric in find(each for group in metrics for each in _listed(group)):
+    for metric in find(each for group in metrics for each in listed(group)):
         if metric.name not in taken:
             chosen.append(of_counts(metric))
         elif metric not in BASE:
             raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
     drawn = None if interval is None else interval_of(interval)
     if drawn and any(taken[cell].is_float() for cell in CELLS if cell in taken):
-        _refuse_weights(drawn, "counts that are sums of weights")
-    names = _with_ends(chosen, drawn)
+        refuse_weights(drawn, "counts that are sums of weights")
+    names = names_of(chosen, drawn)
     for name in names:
         if name in taken:
             raise DuplicateError(f"`metrics`: the frame has a column {name!r} already")
@@ -178,7 +156,7 @@ def rates(
     sane = {name: pl.when(pl.col(name) >= 0).then(pl.col(name)) for name in CELLS}
     cells = Cells(**sane, threshold=COLUMNS.threshold)
     table = frame.with_columns(metric.expr(cells).alias(metric.name) for metric in chosen)
-    return like(self.frame, _drawn(table, chosen, drawn).select(*taken, *names))
+    return like(self.frame, with_ends(table, chosen, drawn).select(*taken, *names))
 
 
 @documented(
@@ -254,7 +232,7 @@ def evaluate(
     """
     chosen = [metric for metric in find(metrics) if metric not in BASE]
     drawn = None if interval is None else interval_of(interval)
-    names = _with_ends(chosen, drawn)
+    names = names_of(chosen, drawn)
     for name in names:
         if name in OUTPUT:
             raise DuplicateError(f"`metrics`: the output has a column {name!r} of its own")
@@ -267,198 +245,7 @@ def evaluate(
         positive=positive,
         taken=[*OUTPUT, *levels(rollup), *names],
     )
-    counted = [metric for metric in chosen if isinstance(metric, CountMetric)]
-    of_rows = [metric for metric in chosen if isinstance(metric, RowMetric)]
-    of_ranks = [metric for metric in chosen if isinstance(metric, RankMetric)]
-    if drawn and rows.weighted:
-        _refuse_weights(drawn, "weights")
-        if any(metric.spread() for metric in of_ranks):
-            raise ValueError("`interval`: DeLong's interval takes no weights")
-        of_rows = [*of_rows, EFFECTIVE]
-    ranks = ranked(rows, rollup=rollup)
-    if thresholds is None:
-        if counted:
-            raise ValueError(f"`thresholds` can't be None: {counted[0].name!r} takes one")
-        shown = OUTPUT[len(COUNTS) :]
-        groups, table = ranks.by, sized(ranks.groups)
-    else:
-        shown = OUTPUT[1:]
-        spec = thresholds_of("thresholds", thresholds)
-        swept = sweep(rows, spec, strict=strict, rollup=rollup)
-        groups, table = swept.by, with_rates(sized(swept.counts()), counted)
-    summaries = [_of_rows(rows, of_rows, rollup=rollup)] if of_rows else []
-    one_group = not rows.keys and len(rows.models) == 1
-    if of_ranks and isinstance(drawn, Bootstrap):
-        summaries.append(_redrawn(ranks, of_ranks, drawn))
-    elif of_ranks and drawn:
-        of_ranks += [spread for metric in of_ranks if (spread := metric.spread())]
-    summaries += [_of_ranks(ranks, of_ranks, one_group=one_group)] if of_ranks else []
-    for summary in summaries:
-        table = table.join(summary, on=groups, how="left", nulls_equal=True, maintain_order="left")
-    effective = pl.col(EFFECTIVE.name) if drawn and rows.weighted else None
-    table = _drawn(table, chosen, drawn, effective)
+    spec = None if thresholds is None else thresholds_of("thresholds", thresholds)
+    groups, table = filled(rows, chosen, spec, strict=strict, rollup=rollup, interval=drawn)
+    shown = OUTPUT[len(COUNTS) if thresholds is None else 1 :]
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
-
-
-def find(
-    metrics: IntoMetric | Iterable[IntoMetric], *, argument: str = "metrics"
-) -> list[AnyMetric]:
-    """Metrics by name or as objects, each name once."""
-    found: dict[str, AnyMetric] = {}
-    for given in _listed(metrics):
-        metric = named(given, argument=argument) if isinstance(given, str) else given
-        if not isinstance(metric, CountMetric | RowMetric | RankMetric):
-            got = type(given).__name__
-            raise TypeError(f"`{argument}` should be names or metrics, got {got}")
-        try:
-            metric.signature().bind(**metric.parameters)
-        except TypeError as error:
-            raise TypeError(f"`{argument}`: {metric.name!r}: {error}") from None
-        if metric.name in found:
-            raise DuplicateError(
-                f"`{argument}`: {metric.name!r} is there twice; rename one,"
-                f" for example bm.{metric.name}(...).alias('other')"
-            )
-        found[metric.name] = metric
-    return list(found.values())
-
-
-def _listed(metrics: IntoMetric | Iterable[IntoMetric]) -> Iterable[IntoMetric]:
-    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
-        return [metrics]
-    return metrics
-
-
-def named(name: str, *, argument: str = "metrics") -> AnyMetric:
-    """The metric of this name."""
-    if name in METRICS:
-        return METRICS[name]
-    near = difflib.get_close_matches(name, METRICS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(METRICS))}"
-    raise ValueError(f"`{argument}`: there is no metric {name!r}; {hint}")
-
-
-def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:
-    """The metric, which is one of the counts."""
-    if not isinstance(metric, CountMetric):
-        raise ValueError(
-            f"`{argument}`: {metric.name!r} is not of the counts; use `evaluate` on the rows"
-        )
-    return metric
-
-
-def with_rates(frame: pl.LazyFrame, metrics: Iterable[CountMetric[...]]) -> pl.LazyFrame:
-    """A counts frame with a column a metric."""
-    return frame.with_columns(metric.expr().alias(metric.name) for metric in metrics)
-
-
-def _refuse_weights(interval: Interval, given: str) -> None:
-    if isinstance(interval, Bootstrap):
-        raise ValueError(f"`interval`: the bootstrap draws whole rows, so it takes no {given}")
-
-
-def _with_ends(metrics: Iterable[AnyMetric], interval: Interval | None) -> list[str]:
-    """The columns of the metrics and of the ends of their intervals."""
-    ends = ["", "_low", "_high"] if interval else [""]
-    names = [metric.name + end for metric in metrics for end in ends]
-    for name in names:
-        if names.count(name) > 1:
-            raise DuplicateError(f"`metrics`: two columns would be called {name!r}; rename one")
-    return names
-
-
-def _drawn(
-    table: pl.LazyFrame,
-    metrics: Iterable[AnyMetric],
-    interval: Interval | None,
-    effective: pl.Expr | None = None,
-) -> pl.LazyFrame:
-    """A table of metrics with the ends of their intervals."""
-    if interval is None:
-        return table
-    ends: dict[str, pl.Expr] = {}
-    fields: dict[str, pl.Expr] = {}
-    for metric in metrics:
-        both = f"{metric.name} ends"
-        ends[both] = pl.when(pl.col(metric.name).is_not_null()).then(
-            metric.ends(interval, effective)
-        )
-        for end in ("low", "high"):
-            fields[f"{metric.name}_{end}"] = pl.col(both).struct.field(end)
-    return table.with_columns(**ends).with_columns(**fields)
-
-
-def _of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> pl.LazyFrame:
-    """The metrics of the rows: [*by, model, *metrics]; of totals, over their rows."""
-    aggregations = {
-        f"{i} {j}": metric.expr(rows.of(model))
-        for i, model in enumerate(rows.models)
-        for j, metric in enumerate(metrics)
-    }
-    blocks = [
-        {"model": pl.lit(model)}
-        | {metric.name: pl.col(f"{i} {j}") for j, metric in enumerate(metrics)}
-        for i, model in enumerate(rows.models)
-    ]
-    if not rollup:
-        return rows.reduce(aggregations, blocks)
-    keys = list(rows.keys.items())
-    totals = [
-        rows._replace(keys=dict(keys[:level]))
-        .reduce(aggregations, blocks)
-        .with_columns(level=pl.lit(level, pl.Int64))
-        for level in range(len(keys) + 1)
-    ]
-    return pl.concat(totals, how="diagonal")
-
-
-def _of_ranks(
-    scores: Sweep, metrics: Sequence[RankMetric[...]], *, one_group: bool
-) -> pl.LazyFrame:
-    """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
-    kinds = {(metric.hull, metric.listed) for metric in metrics}
-    if len(kinds) > 1:  # Else what no metric asks for is not computed.
-        scores = scores._replace(state=scores.state.cache())
-    table = scores.groups
-    for hull, listed in sorted(kinds):
-        chosen = [each for each in metrics if (each.hull, each.listed) == (hull, listed)]
-        bins = hull_of_sweep(scores) if hull else scores
-        beside: dict[str, pl.Expr] = {}
-        values = {metric.name: metric.of_steps(columns(beside)) for metric in chosen}
-        asked = {name for each in (beside | values).values() for name in each.meta.root_names()}
-        # A join is made even if nothing is asked of it.
-        steps = bins.counted() if asked & {*CELLS, *TOTALS} else bins.state
-        steps = steps.with_columns(pl.col(asked & {*FIELDS}).cast(pl.Float64))
-        steps = steps.with_columns(**beside)
-        if one_group and not listed:  # A group by itself would be gathered first.
-            reduced = steps.select(group=pl.lit(0, pl.UInt32), **values).head(1)
-        else:
-            reduced = steps.set_sorted("group").group_by("group").agg(**values)
-        finished = [metric.finish(pl.col(metric.name)).alias(metric.name) for metric in chosen]
-        table = table.join(
-            reduced.with_columns(finished), on="group", how="left", maintain_order="left"
-        )
-    return table.select(*scores.by, sound(*(metric.name for metric in metrics)))
-
-
-def _redrawn(
-    scores: Sweep, metrics: Sequence[RankMetric[...]], interval: Bootstrap
-) -> pl.LazyFrame:
-    """The intervals of the metrics of the ranks by bootstrap: [*by, model, both ends of each]."""
-
-    def values(state: pl.DataFrame) -> pl.DataFrame:
-        sizes = {size: pl.col(side).sum() for size, side in zip(TOTALS, SIDES, strict=True)}
-        groups = (
-            state.lazy().group_by("group").agg(**sizes, n_missing=pl.lit(0), n_faulty=pl.lit(0))
-        )
-        draws = Sweep(state.lazy(), groups.sort("group"), ["group"], weighted=False)
-        table = _of_ranks(draws.over(draws.state), metrics, one_group=False)
-        return table.drop("group").collect()
-
-    names = [metric.name for metric in metrics]
-    bins = pl.struct("threshold", *SIDES)
-    redrawn = scores.state.set_sorted("group").group_by("group").agg(bins.alias("bins"))
-    redrawn = redrawn.with_columns(interval.of_bins(pl.col("bins"), names, values))
-    fields = {f"{name} redrawn": pl.col("bins").struct.field(name) for name in names}
-    table = scores.groups.join(redrawn, on="group", how="left", maintain_order="left")
-    return table.select(*scores.by, **fields)

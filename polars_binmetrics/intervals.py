@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
@@ -11,6 +11,8 @@ from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import polars as pl
+
+from polars_binmetrics.dual import Number
 
 __all__ = ["agresti_coull", "clopper_pearson", "delong", "jeffreys", "wilson"]
 
@@ -22,6 +24,8 @@ class Estimate(NamedTuple):
     variance: pl.Expr
     trials: pl.Expr
 
+
+UNKNOWN = pl.lit(None, pl.Float64)
 
 Bounds: TypeAlias = tuple[pl.Expr, pl.Expr]
 Draw: TypeAlias = Callable[[Estimate, float], Bounds]
@@ -302,6 +306,11 @@ def _exact(name: str, level: float) -> float:
     if not find_spec("scipy"):
         raise ModuleNotFoundError(f"bm.{name} needs scipy: pip install 'polars-binmetrics[exact]'")
     return checked_level(level)
+
+
+def trials_of(slopes: Sequence[Number]) -> pl.Expr:
+    """The trials of a proportion, which grows by (1 - p) / n with one, and falls by p / n."""
+    return (pl.max_horizontal(slopes) - pl.min_horizontal(slopes)).pow(-1)
 
 
 def normal(level: float) -> float:

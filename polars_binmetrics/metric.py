@@ -15,9 +15,18 @@ import polars as pl
 
 from polars_binmetrics.columns import Rows
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
-from polars_binmetrics.dual import Dual
+from polars_binmetrics.dual import Dual, Number
 from polars_binmetrics.hull import hull_of_list
-from polars_binmetrics.intervals import Bounds, Draw, Estimate, Interval, of_slopes
+from polars_binmetrics.intervals import (
+    UNKNOWN,
+    Bounds,
+    Draw,
+    Estimate,
+    Interval,
+    of_slopes,
+    trials_of,
+)
+from polars_binmetrics.placements import variance
 from polars_binmetrics.ranking import Steps, columns, fields, steps
 from polars_binmetrics.resampling import Bootstrap
 
@@ -95,8 +104,7 @@ class Metric(Generic[P]):
 
     def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
         """Both ends of its interval, from the columns of a result; null if it has none."""
-        unknown = pl.lit(None, pl.Float64)
-        return pl.struct(low=unknown, high=unknown)
+        return pl.struct(low=UNKNOWN, high=UNKNOWN)
 
     def within(self, bounds: Bounds) -> pl.Expr:
         """Both ends of an interval, which do not leave the range; null where they are not known."""
@@ -133,18 +141,22 @@ class CountMetric(Metric[P]):
         # The counts are finite, so NaN comes of 0/0 alone. fill_nan would compute it thrice.
         return pl.when(value.is_not_nan()).then(value)
 
+    def slopes(self, cells: Mapping[str, Dual], threshold: pl.Expr) -> Mapping[str, Number]:
+        """How fast the metric grows with what the four counts are made of."""
+        duals: Any = cells
+        number: Any = self.apply(Cells(**duals, threshold=threshold))
+        slopes: Mapping[str, Number] = number.slopes
+        return slopes
+
     def estimate(self) -> Estimate:
         """The metric over the columns of a counts frame, with what its interval needs."""
         counts = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
-        duals: Any = {cell: Dual(count, {cell: 1.0}) for cell, count in counts.items()}
-        number: Any = self.apply(Cells(**duals, threshold=COLUMNS.threshold))
-        slopes = {cell: number.slopes.get(cell, pl.lit(0.0)) for cell in CELLS}
+        duals = {cell: Dual(count, {cell: 1.0}) for cell, count in counts.items()}
+        number = self.slopes(duals, COLUMNS.threshold)
+        slopes = {cell: number.get(cell, pl.lit(0.0)) for cell in CELLS}
         # A metric is the same for twice the rows, so this is the variance for a fixed number.
         terms = [count * slopes[cell] * slopes[cell] for cell, count in counts.items()]
-        # A proportion grows by (1 - p) / n with a success and falls by p / n with a failure.
-        steps = list(slopes.values())
-        unit = pl.max_horizontal(steps) - pl.min_horizontal(steps)
-        return Estimate(self.expr(), reduce(add, terms), unit.pow(-1))
+        return Estimate(self.expr(), reduce(add, terms), trials_of(list(slopes.values())))
 
     def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
         """Both ends of its interval, from the columns of a counts frame; null for a count."""
@@ -157,9 +169,13 @@ class CountMetric(Metric[P]):
             estimate = estimate._replace(
                 variance=estimate.variance / effective, trials=estimate.trials * effective
             )
+        return self.within(interval.bounds(estimate, self.drawn))
+
+    @property
+    def drawn(self) -> Draw:
+        """How its interval is drawn, with its parameters."""
         # At another prevalence than the data's a share is no proportion of what was counted.
-        proportion = self.parameters.get("prevalence") is None
-        return self.within(interval.bounds(estimate, self.draw if proportion else of_slopes))
+        return self.draw if self.parameters.get("prevalence") is None else of_slopes
 
     def of_counts(
         self, *, tp: float, fp: float, fn: float, tn: float, threshold: float | None = None
@@ -213,13 +229,14 @@ class RankMetric(Metric[P]):
     Its formula is an aggregation of steps, whatever these are; 0/0 is looked after in one place.
     What `then` makes of the number, with the same parameters, is the metric, if it is given: it
     may name the number often, which is computed once. A formula that makes a `listed` table of
-    the steps streams in a group-by alone.
+    the steps streams in a group-by alone. A metric that is 1 less `loss` times the share of pairs
+    in which the positive does not score higher has DeLong's variance.
     """
 
     hull: bool = False
     listed: bool = False
     then: Callable[..., pl.Expr] | None = None
-    variance: Callable[[Steps], pl.Expr] | None = None
+    loss: float | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         metric = super().__call__(*args, **kwargs)
@@ -237,10 +254,10 @@ class RankMetric(Metric[P]):
 
     def spread(self) -> RankMetric[...] | None:
         """The variance of the metric, as a metric; None if it has none in closed form."""
-        if self.variance is None:
+        if self.loss is None:
             return None
         name = f"{self.name} variance"
-        return replace(self, name=name, formula=self.variance, parameters={}, variance=None)
+        return replace(self, name=name, formula=variance, parameters={"loss": self.loss}, loss=None)
 
     def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
         """Both ends of its interval, from the columns of a result; null if it has none."""
@@ -306,7 +323,7 @@ def rank_metric(
     hull: bool = False,
     listed: bool = False,
     then: Callable[..., pl.Expr] | None = None,
-    variance: Callable[[Steps], pl.Expr] | None = None,
+    loss: float | None = None,
     draw: Draw = of_slopes,
 ) -> Callable[[RankFormula[P]], RankMetric[P]]:
     """Declare a metric of the steps of a ROC curve: name and docstring are the formula's."""
@@ -323,7 +340,7 @@ def rank_metric(
             hull=hull,
             listed=listed,
             then=then,
-            variance=variance,
+            loss=loss,
         )
 
     return declare

@@ -6,7 +6,16 @@ from typing import overload
 
 import polars as pl
 
-from polars_binmetrics import areas, choice, curves, evaluate, histogram, probability, rates
+from polars_binmetrics import (
+    areas,
+    choice,
+    compare,
+    curves,
+    evaluate,
+    histogram,
+    probability,
+    rates,
+)
 from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
     at_threshold,
@@ -105,6 +114,8 @@ class FrameNamespace(FrameFace[Frame]):
     counts = evaluate.counts
     rates = evaluate.rates
     evaluate = evaluate.evaluate
+
+    compare = compare.compare
 
     best_threshold = choice.best_threshold
 

@@ -79,6 +79,17 @@ def order(score: pl.Expr) -> pl.Expr:
     return _flipped(one_of_each.reinterpret(dtype=pl.Int64))
 
 
+def packed(middle: pl.Expr, rows: Rows) -> pl.Expr:
+    """The numbers of rows in a group with this `middle`, where the score 0 would be."""
+    twice = order(rows.score).cast(pl.Int128) * 2
+    return middle + twice + rows.positive.cast(pl.Int128)
+
+
+def middle(group: pl.Expr) -> pl.Expr:
+    """The middle of the numbers of a group."""
+    return group.cast(pl.Int128) * GROUP + HALF
+
+
 def _flipped(bits: pl.Expr) -> pl.Expr:
     """The bits of a negative number grow with its size; turn these around, or back."""
     return pl.when(bits < 0).then(bits ^ pl.lit(HIGHEST, pl.Int64)).otherwise(bits)
@@ -126,31 +137,26 @@ def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
     keys = list(rows.keys.values())
     models = sorted(rows.models)
     frame = rows.frame
-    packed: dict[str, pl.Expr] = {}
+    numbers: dict[str, pl.Expr] = {}
     for level in range(0 if rollup else len(keys), len(keys) + 1):
         if level:
             # The groups of a segment stand together, a model after the other.
             segments = groups.filter(model=models[0], **({"level": level} if rollup else {}))
-            first = segments.select(
-                *keys[:level], (pl.col("group").cast(pl.Int128) * GROUP + HALF).alias(f"{level}")
-            )
+            first = segments.select(*keys[:level], middle(pl.col("group")).alias(f"{level}"))
             frame = frame.join(
                 first, on=keys[:level], how="left", nulls_equal=True, maintain_order="none"
             )
             base = pl.col(f"{level}")
         else:
-            base = _int(HALF)
+            base = middle(pl.lit(0))
         for i, model in enumerate(models):
-            one = rows.of(model)
-            twice = order(one.score).cast(pl.Int128) * 2
-            first_of_model = base + i * GROUP if i else base
-            packed[f"{level} {i}"] = first_of_model + twice + one.positive.cast(pl.Int128)
+            numbers[f"{level} {i}"] = packed(base + i * GROUP if i else base, rows.of(model))
     weight = ["weight"] if rows.weighted else []
-    table = frame.select(*weight, **packed)
-    if len(packed) > 1:
-        table = table.unpivot(list(packed), index=weight, value_name="key")
+    table = frame.select(*weight, **numbers)
+    if len(numbers) > 1:
+        table = table.unpivot(list(numbers), index=weight, value_name="key")
     else:
-        table = table.rename(dict.fromkeys(packed, "key"))
+        table = table.rename(dict.fromkeys(numbers, "key"))
     return table.select("key", *weight).filter(KEY.is_not_null())
 
 

@@ -44,16 +44,16 @@ class Bootstrap(Interval):
     corrected: bool = True
     stratified: bool = False
 
-    def of_counts(self, value: pl.Expr) -> pl.Expr:
-        """Both ends of the interval of a metric of the columns of a counts frame."""
-        names = sorted({*CELLS, *value.meta.root_names()})
+    def of_counts(self, value: pl.Expr, cells: Sequence[str] = CELLS) -> pl.Expr:
+        """Both ends of the interval of what is computed from columns of counts."""
+        names = sorted({*cells, *value.meta.root_names()})
 
         def ends(given: pl.Series) -> pl.Series:
             rows = given.struct.unnest()
-            sane = pl.all_horizontal(pl.col(CELLS) >= 0)
+            sane = pl.all_horizontal(pl.col(cells) >= 0)
             known = rows.select(pl.when(sane).then(value).is_not_null()).to_series()
             found = [
-                self._of_matrix(row, value) if row_known else dict.fromkeys(ENDS)
+                self._of_matrix(row, value, cells) if row_known else dict.fromkeys(ENDS)
                 for row, row_known in zip(rows.iter_slices(1), known, strict=True)
             ]
             return pl.Series(given.name, found, dtype)
@@ -74,12 +74,14 @@ class Bootstrap(Interval):
         dtype = pl.Struct(dict.fromkeys(names, pl.Struct(dict.fromkeys(ENDS, pl.Float64))))
         return bins.map_batches(ends, dtype, is_elementwise=True)
 
-    def _of_matrix(self, row: pl.DataFrame, value: pl.Expr) -> dict[str, float | None]:
+    def _of_matrix(
+        self, row: pl.DataFrame, value: pl.Expr, cells: Sequence[str]
+    ) -> dict[str, float | None]:
         import numpy as np
 
-        counts = row.select(CELLS).to_numpy()[0]
-        drawn = pl.DataFrame(np.concatenate(list(self._tables(counts))), schema=CELLS)
-        others = [pl.lit(column).first() for column in row.drop(CELLS)]
+        counts = row.select(cells).to_numpy()[0]
+        drawn = pl.DataFrame(np.concatenate(list(self._tables(counts))), schema=cells)
+        others = [pl.lit(column).first() for column in row.drop(cells)]
         return self._ends(drawn.with_columns(others).select(value).to_series(), counts)
 
     def _of_list(self, bins: pl.Series, values: Values) -> dict[str, dict[str, float | None]]:

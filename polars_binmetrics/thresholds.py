@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -36,6 +36,7 @@ class EveryScore:
 
 IntoThreshold: TypeAlias = float | IntoColumn
 IntoThresholds: TypeAlias = float | Iterable[float] | Quantiles | EveryScore
+IntoModelThreshold: TypeAlias = float | Mapping[str, float]
 Thresholds: TypeAlias = list[float] | Quantiles | EveryScore
 
 
@@ -208,7 +209,7 @@ def threshold_expr(threshold: IntoThreshold) -> pl.Expr:
     """One threshold: a number for all rows, or a column or expression."""
     if isinstance(threshold, str | pl.Expr):
         return column("threshold", threshold).cast(pl.Float64)
-    return pl.lit(_number("threshold", threshold))
+    return pl.lit(number("threshold", threshold))
 
 
 def thresholds_of(argument: str, thresholds: IntoThresholds) -> Thresholds:
@@ -222,10 +223,21 @@ def thresholds_of(argument: str, thresholds: IntoThresholds) -> Thresholds:
     if not given:
         raise ValueError(f"`{argument}` should hold at least one number, got none")
     # -0.0 and 0.0 are one threshold; adding 0.0 keeps the positive one.
-    return sorted({_number(argument, each) + 0.0 for each in given})
+    return sorted({number(argument, each) + 0.0 for each in given})
 
 
-def _number(argument: str, value: object) -> float:
+def per_model(threshold: IntoModelThreshold, models: Sequence[str]) -> dict[str, float]:
+    """The threshold of each model: one number for all, or one for each."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(models, number("threshold", threshold))
+    if set(threshold) != set(models):
+        names = ", ".join(map(repr, models))
+        raise ValueError(f"`threshold` should be a number for each of {names}, got {threshold!r}")
+    return {model: number("threshold", threshold[model]) for model in models}
+
+
+def number(argument: str, value: object) -> float:
+    """The value as a number that is not NaN."""
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise TypeError(f"`{argument}` should be a number, got {value!r}")
     try:
@@ -239,7 +251,7 @@ def _number(argument: str, value: object) -> float:
 
 def _ends(lo: float, hi: float) -> tuple[Fraction, Fraction]:
     for name, end in (("lo", lo), ("hi", hi)):
-        if math.isinf(_number(name, end)):
+        if math.isinf(number(name, end)):
             raise ValueError(f"`{name}` should be finite, got {end!r}")
     if not lo < hi:
         raise ValueError(f"`lo` should be less than `hi`, got {lo!r} and {hi!r}")

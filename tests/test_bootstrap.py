@@ -11,8 +11,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_binmetrics as bm
-from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.registry import METRICS
 from tests.expected import EXPECTED, PARAMETERS
 
 CELLS = ["tp", "fp", "fn", "tn"]

@@ -17,9 +17,9 @@ import pytest
 
 import polars_binmetrics as bm
 from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
-from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
+from polars_binmetrics.registry import METRICS
 
 README = Path(__file__).parents[1] / "README.md"
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import polars_binmetrics as bm
-from polars_binmetrics.evaluate import METRICS
+from polars_binmetrics.registry import METRICS
 from tests.expected import EXPECTED, PARAMETERS, SCORE_METRICS
 from tests.rows import frames
 

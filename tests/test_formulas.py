@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_binmetrics as bm
-from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.registry import METRICS
 from tests.expected import EXPECTED, PARAMETERS, SYNONYMS, Value
 
 Counts = tuple[int, int, int, int]

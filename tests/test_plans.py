@@ -12,8 +12,8 @@ from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
-from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import RankMetric
+from polars_binmetrics.registry import METRICS
 from tests.expected import EXPECTED, PARAMETERS
 
 FRAME = pl.DataFrame(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import polars_binmetrics as bm
 from polars_binmetrics import of, tails
-from polars_binmetrics.evaluate import METRICS
+from polars_binmetrics.registry import METRICS
 from tests.expected import SCORE_METRICS
 from tests.rows import frames
 

@@ -9,9 +9,9 @@ import pytest
 
 import polars_binmetrics as bm
 from polars_binmetrics import areas, probability, rates
-from polars_binmetrics.evaluate import METRICS
 from polars_binmetrics.metric import AnyMetric, Metric
 from polars_binmetrics.namespaces import ExprNamespace
+from polars_binmetrics.registry import METRICS
 from tests.expected import EXPECTED, SCORE_METRICS, SYNONYMS
 
 

@@ -19,19 +19,26 @@ ORDER = [
     "counts",
     "state",
     "dual",
+    "tails",
     "intervals",
     "resampling",
     "bins",
     "ranking",
+    "placements",
     "hull",
     "sweep",
     "metric",
     "rates",
     "areas",
-    "tails",
     "probability",
+    "registry",
     "histogram",
+    "table",
     "evaluate",
+    "contrast",
+    "significance",
+    "compare",
+    "gaps",
     "choice",
     "curves",
     "methods",
@@ -93,7 +100,7 @@ def test_import_works_without_docstrings() -> None:
 def test_the_package_shows_no_more_than_it_offers() -> None:
     import polars_binmetrics as bm
     from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
-    from polars_binmetrics.evaluate import METRICS
+    from polars_binmetrics.registry import METRICS
 
     functions = {
         name

@@ -1,0 +1,66 @@
+"""Where a metric is found: by name or as an object."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from polars.exceptions import DuplicateError
+
+from polars_binmetrics import areas, probability, rates
+from polars_binmetrics.metric import AnyMetric, CountMetric, Metric, RankMetric, RowMetric
+
+IntoMetric: TypeAlias = str | Metric[...]
+
+#: Every metric, under each of its names.
+METRICS: dict[str, AnyMetric] = {
+    name: getattr(module, name) for module in (rates, areas, probability) for name in module.__all__
+}
+
+
+def find(
+    metrics: IntoMetric | Iterable[IntoMetric], *, argument: str = "metrics"
+) -> list[AnyMetric]:
+    """Metrics by name or as objects, each name once."""
+    found: dict[str, AnyMetric] = {}
+    for given in listed(metrics):
+        metric = named(given, argument=argument) if isinstance(given, str) else given
+        if not isinstance(metric, CountMetric | RowMetric | RankMetric):
+            got = type(given).__name__
+            raise TypeError(f"`{argument}` should be names or metrics, got {got}")
+        try:
+            metric.signature().bind(**metric.parameters)
+        except TypeError as error:
+            raise TypeError(f"`{argument}`: {metric.name!r}: {error}") from None
+        if metric.name in found:
+            raise DuplicateError(
+                f"`{argument}`: {metric.name!r} is there twice; rename one,"
+                f" for example bm.{metric.name}(...).alias('other')"
+            )
+        found[metric.name] = metric
+    return list(found.values())
+
+
+def listed(metrics: IntoMetric | Iterable[IntoMetric]) -> Iterable[IntoMetric]:
+    if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
+        return [metrics]
+    return metrics
+
+
+def named(name: str, *, argument: str = "metrics") -> AnyMetric:
+    """The metric of this name."""
+    if name in METRICS:
+        return METRICS[name]
+    near = difflib.get_close_matches(name, METRICS, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(METRICS))}"
+    raise ValueError(f"`{argument}`: there is no metric {name!r}; {hint}")
+
+
+def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:
+    """The metric, which is one of the counts."""
+    if not isinstance(metric, CountMetric):
+        raise ValueError(
+            f"`{argument}`: {metric.name!r} is not of the counts; use `evaluate` on the rows"
+        )
+    return metric
