@@ -6,6 +6,7 @@ from polars_binmetrics.example import load_example as load_example
 from polars_binmetrics.histogram import *
 from polars_binmetrics.intervals import *
 from polars_binmetrics.namespaces import of as of
+from polars_binmetrics.planning import *
 from polars_binmetrics.probability import *
 from polars_binmetrics.rates import *
 from polars_binmetrics.resampling import *

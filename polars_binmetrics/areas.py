@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_binmetrics.intervals import of_area
 from polars_binmetrics.metric import rank_metric
+from polars_binmetrics.placements import variance
 from polars_binmetrics.ranking import Steps
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "pr_auc",
     "roc_auc",
     "roc_auc_hull",
+    "roc_auc_se",
 ]
 
 Interval = tuple[float, float]
@@ -59,6 +61,27 @@ def _area(s: Steps) -> pl.Expr:
     lost -= s.negatives.sum() * s.positives_below.first()
     # Not over the product of the totals, so that a perfect order gives exactly 1 with weights.
     return won / (won + lost)
+
+
+@rank_metric(range=(0, inf), best=None)
+def roc_auc_se(s: Steps) -> pl.Expr:
+    """
+    Standard error of the area under the ROC curve.
+
+    ``sqrt(V+ / P + V- / N)``: the variances of the share of negatives below, over positives, and
+    of the share of positives above, over negatives, ties by half (DeLong). A weight counts as so
+    many rows. Null with fewer than two rows of either class.
+
+    Source: E. DeLong, D. DeLong and D. Clarke-Pearson, Comparing the areas under two or more
+    correlated receiver operating characteristic curves, Biometrics 44, 1988.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.4, 0.4, 0.8]})
+    >>> df.select(pl.col("score").binmetrics.roc_auc_se("y")).item()
+    0.1767766952966369
+    """
+    return variance(s).sqrt()
 
 
 @rank_metric(range=(-1, 1), best=1, loss=2)

@@ -118,6 +118,15 @@ def compare(
     ... )
     >>> table = df.binmetrics.compare(["a", "b"], "y", metrics=["accuracy", "roc_auc"])
     >>> table.select("metric", "value", "baseline_value", "low", "high", "p_value")
+    shape: (2, 6)
+    ┌──────────┬────────┬────────────────┬───────────┬──────────┬──────────┐
+    │ metric   ┆ value  ┆ baseline_value ┆ low       ┆ high     ┆ p_value  │
+    │ ---      ┆ ---    ┆ ---            ┆ ---       ┆ ---      ┆ ---      │
+    │ str      ┆ f64    ┆ f64            ┆ f64       ┆ f64      ┆ f64      │
+    ╞══════════╪════════╪════════════════╪═══════════╪══════════╪══════════╡
+    │ accuracy ┆ 0.75   ┆ 0.5            ┆ -0.208345 ┆ 0.708345 ┆ 0.317311 │
+    │ roc_auc  ┆ 0.9375 ┆ 0.625          ┆ -0.123473 ┆ 0.748473 ┆ 0.160057 │
+    └──────────┴────────┴────────────────┴───────────┴──────────┴──────────┘
     """
     chosen = find(metrics)
     drawn = interval_of(interval)
@@ -241,7 +250,7 @@ def _with_summaries(
         table = table.join(losses, on="group", how="left", maintain_order="left")
     summaries = [of_rows(paired, of_scores, rollup=False)] if of_scores else []
     if ranking:
-        summaries.append(of_ranks(ranked(paired, rollup=False), ranking, one_group=False))
+        summaries.append(of_ranks(ranked(paired, rollup=False), ranking))
     names = {side: pl.format(f"{side} of pair {{}}", "pair") for side in SIDES}
     table = table.with_columns(**{f"{side} name": name for side, name in names.items()})
     keys = list(paired.keys.values())
@@ -302,7 +311,8 @@ def _estimates(metric: AnyMetric, interval: Interval) -> dict[str, pl.Expr]:
 
 def _finished(table: pl.LazyFrame, interval: Interval, test: Test) -> pl.LazyFrame:
     """The figures, from the estimates."""
-    difference, n = pl.col("difference"), pl.col("trials")
+    difference = pl.col("difference")
+    n = pl.when(difference.is_not_nan()).then("trials")
     variance = pl.col("standard_error").pow(2)
     # Of shares of the same rows, what is not discordant adds the square of the mean alone.
     discordant, gained = (variance * n + difference * difference) * n, difference * n

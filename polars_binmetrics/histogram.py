@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import overload
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 
+from polars_binmetrics import areas
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
+from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.state import BELOW, SIDES, Sweep, levels
 from polars_binmetrics.sweep import sweep
+from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
 
 __all__ = ["merge_histograms"]
 
 STATE = ["model", "threshold", *SIDES]
+ENDS = ["roc_auc_low", "roc_auc_high"]
 BOUNDS = ["roc_auc", "roc_auc_lower", "roc_auc_upper"]
 OTHER_GRIDS = "the states are over different grids"
 
@@ -148,12 +152,18 @@ def cumulate(self: FrameFace[Frame]) -> Frame:
     return like(self.frame, counted.select(*keys, "threshold", *CELLS).rename(named))
 
 
-def roc_auc(self: FrameFace[Frame]) -> Frame:
+def roc_auc(self: FrameFace[Frame], *, interval: IntoInterval | None = None) -> Frame:
     """
     Compute the area under the ROC curve of a histogram, and the bounds that it can't leave.
 
     ``P(S+ > S-) + P(S+ = S-) / 2``, where rows of one bin count as equal. The bounds are those
     of the rows: were all pairs within a bin lost, and were they all won.
+
+    Parameters
+    ----------
+    interval
+        A level, or what `delong` or `bootstrap` makes: adds `roc_auc_low` and `roc_auc_high`,
+        the ends of a confidence interval of the area of a histogram over these bins.
 
     Returns
     -------
@@ -165,11 +175,13 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
     ------
     ColumnNotFoundError, DuplicateError
         When the frame is no histogram, or has a column called like one of the results.
+    TypeError, ValueError
+        When `interval` is none, or asked of sums of weights.
 
     Notes
     -----
     Sums over the bins; no row is read again. With `every_score` as bins all three are the area
-    itself.
+    itself. The cost of an interval does not depend on the rows behind the bins.
 
     Examples
     --------
@@ -185,7 +197,7 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
     └───────┴─────────┴───────────────┴───────────────┘
     """
     frame = self.frame.lazy()
-    by = _groups(frame, BOUNDS)
+    by = _groups(frame, [*BOUNDS, *(ENDS if interval is not None else [])])
     positives, negatives = (pl.col(side).cast(pl.Float64) for side in SIDES)
     unless_faulty = pl.when(_sound().all().over(by))
     below = negatives.cum_sum().shift(1, fill_value=0).over(by)
@@ -196,7 +208,7 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
         positives * negatives.sum().over(by),
     ]
     tied, won, pairs = (pl.col(name).sum() for name in BOUNDS)
-    areas = [(won + tied / 2) / pairs, won / pairs, (won + tied) / pairs]
+    shares = [(won + tied / 2) / pairs, won / pairs, (won + tied) / pairs]
     table = (
         frame.sort(*by, "threshold")
         # The terms stand under the names of the results, which no other column has.
@@ -208,11 +220,43 @@ def roc_auc(self: FrameFace[Frame]) -> Frame:
         .agg(
             **{
                 name: pl.when(pairs > 0).then(area)
-                for name, area in zip(BOUNDS, areas, strict=True)
+                for name, area in zip(BOUNDS, shares, strict=True)
             }
         )
     )
-    return like(self.frame, table.sort(by))
+    table = table.sort(by)
+    if interval is not None:
+        ends = _ends(frame, by, interval_of(interval))
+        table = table.join(ends, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return like(self.frame, table)
+
+
+def _ends(histogram: pl.LazyFrame, by: Sequence[str], interval: Interval) -> pl.LazyFrame:
+    """The ends of the interval of the area: [*by, *ENDS]."""
+    schema = histogram.collect_schema()
+    if any(schema[side].is_float() for side in SIDES):
+        raise ValueError("`interval` takes no histograms of sums of weights")
+    keys = {name: f"key {name}" for name in by}
+    groups = (
+        histogram.group_by(by)
+        .agg(
+            n_missing=pl.lit(0),
+            n_positive=pl.col("positives").sum(),
+            n_negative=pl.col("negatives").sum(),
+            n_faulty=_sound().all().not_().cast(pl.Int64),
+        )
+        .sort(by)
+        .rename(keys)
+        .with_row_index("group")
+        .cache()
+    )
+    bins = histogram.rename(keys).join(groups, on=list(keys.values()), nulls_equal=True)
+    bins = bins.select("group", "threshold", *SIDES).sort("group", "threshold")
+    scores = Sweep(bins, groups, list(keys.values()), weighted=False).over(bins)
+    table = of_ranks(scores, [areas.roc_auc], interval=interval)
+    return with_ends(table, [areas.roc_auc], interval).select(
+        *(pl.col(ours).alias(name) for name, ours in keys.items()), *ENDS
+    )
 
 
 @overload

@@ -12,6 +12,7 @@ from polars_binmetrics import (
     compare,
     curves,
     evaluate,
+    gaps,
     histogram,
     probability,
     rates,
@@ -92,6 +93,7 @@ class ExprNamespace(ExprFace):
     pr_auc = threshold_free(areas.pr_auc)
     roc_auc = threshold_free(areas.roc_auc)
     roc_auc_hull = threshold_free(areas.roc_auc_hull)
+    roc_auc_se = threshold_free(areas.roc_auc_se)
 
     brier = threshold_free(probability.brier)
     brier_reliability = threshold_free_with(probability.brier_reliability)
@@ -116,6 +118,7 @@ class FrameNamespace(FrameFace[Frame]):
     evaluate = evaluate.evaluate
 
     compare = compare.compare
+    gaps = gaps.gaps
 
     best_threshold = choice.best_threshold
 

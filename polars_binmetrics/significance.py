@@ -64,6 +64,14 @@ def mcnemar(*, corrected: bool = False) -> Test:
     ...     ["a", "b"], "y", baseline="b", metrics="recall", test=bm.mcnemar(corrected=True)
     ... )
     >>> table.select("difference", "z", "p_value")
+    shape: (1, 3)
+    ┌────────────┬──────────┬──────────┐
+    │ difference ┆ z        ┆ p_value  │
+    │ ---        ┆ ---      ┆ ---      │
+    │ f64        ┆ f64      ┆ f64      │
+    ╞════════════╪══════════╪══════════╡
+    │ 0.555556   ┆ 1.788854 ┆ 0.073638 │
+    └────────────┴──────────┴──────────┘
     """
     return Test(partial(_of_normal, corrected=_checked("corrected", corrected)))
 
@@ -108,6 +116,14 @@ def mcnemar_exact(*, mid_p: bool = False) -> Test:
     ...     ["a", "b"], "y", baseline="b", metrics="recall", test=bm.mcnemar_exact()
     ... )
     >>> table.select("difference", "z", "p_value")
+    shape: (1, 3)
+    ┌────────────┬──────┬─────────┐
+    │ difference ┆ z    ┆ p_value │
+    │ ---        ┆ ---  ┆ ---     │
+    │ f64        ┆ f64  ┆ f64     │
+    ╞════════════╪══════╪═════════╡
+    │ 0.555556   ┆ null ┆ 0.0625  │
+    └────────────┴──────┴─────────┘
     """
     if not find_spec("scipy"):
         raise ModuleNotFoundError(
@@ -150,6 +166,7 @@ def holm(p_value: IntoColumn) -> pl.Expr:
     --------
     >>> df = pl.DataFrame({"p_value": [0.01, 0.04, None, 0.03]})
     >>> df.select(bm.holm("p_value")).to_series().to_list()
+    [0.03, 0.06, None, 0.06]
     """
     p = column("p_value", p_value)
     first = p.rank("ordinal")
@@ -190,6 +207,7 @@ def benjamini_hochberg(p_value: IntoColumn) -> pl.Expr:
     --------
     >>> df = pl.DataFrame({"p_value": [0.01, 0.04, None, 0.03]})
     >>> df.select(bm.benjamini_hochberg("p_value")).to_series().to_list()
+    [0.03, 0.04, None, 0.04]
     """
     p = column("p_value", p_value)
     first = p.rank("ordinal")

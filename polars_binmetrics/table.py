@@ -66,12 +66,9 @@ def filled(
         swept = sweep(rows, thresholds, strict=strict, rollup=rollup)
         by, table = swept.by, with_rates(sized(swept.counts()), counted)
     summaries = [of_rows(rows, of_scores, rollup=rollup)] if of_scores else []
-    if ranking and isinstance(interval, Bootstrap):
-        summaries.append(_redrawn(ranks, ranking, interval))
-    elif interval:
-        ranking += spreads
-    one_group = not rows.keys and len(rows.models) == 1
-    summaries += [of_ranks(ranks, ranking, one_group=one_group)] if ranking else []
+    if ranking:
+        one_group = not rows.keys and len(rows.models) == 1
+        summaries.append(of_ranks(ranks, ranking, interval=interval, one_group=one_group))
     for summary in summaries:
         table = table.join(summary, on=by, how="left", nulls_equal=True, maintain_order="left")
     return by, with_ends(table, metrics, interval, effective)
@@ -143,8 +140,30 @@ def of_rows(rows: Clean, metrics: Sequence[RowMetric[...]], *, rollup: bool) -> 
     return pl.concat(totals, how="diagonal")
 
 
-def of_ranks(scores: Sweep, metrics: Sequence[RankMetric[...]], *, one_group: bool) -> pl.LazyFrame:
-    """The metrics of the ranks: [*by, model, *metrics]; of totals, ranked over their rows."""
+def of_ranks(
+    scores: Sweep,
+    metrics: Sequence[RankMetric[...]],
+    *,
+    interval: Interval | None = None,
+    one_group: bool = False,
+) -> pl.LazyFrame:
+    """
+    The metrics of the ranks, and what belongs to their intervals: ``[*by, *metrics, ...]``.
+
+    Those of totals are ranked over their rows.
+    """
+    spreads = [spread for metric in metrics if interval and (spread := metric.spread())]
+    table = _of_steps(scores, [*metrics, *spreads], one_group=one_group)
+    if isinstance(interval, Bootstrap):
+        redrawn = _redrawn(scores, metrics, interval)
+        table = table.join(redrawn, on="group", how="left", maintain_order="left")
+    return table.drop("group")
+
+
+def _of_steps(
+    scores: Sweep, metrics: Sequence[RankMetric[...]], *, one_group: bool
+) -> pl.LazyFrame:
+    """The metrics of the ranks: [group, *by, *metrics]."""
     kinds = {(metric.hull, metric.listed) for metric in metrics}
     if len(kinds) > 1:  # Else what no metric asks for is not computed.
         scores = scores._replace(state=scores.state.cache())
@@ -167,27 +186,26 @@ def of_ranks(scores: Sweep, metrics: Sequence[RankMetric[...]], *, one_group: bo
         table = table.join(
             reduced.with_columns(finished), on="group", how="left", maintain_order="left"
         )
-    return table.select(*scores.by, sound(*(metric.name for metric in metrics)))
+    return table.select("group", *scores.by, sound(*(metric.name for metric in metrics)))
 
 
 def _redrawn(
     scores: Sweep, metrics: Sequence[RankMetric[...]], interval: Bootstrap
 ) -> pl.LazyFrame:
-    """The intervals of the metrics of the ranks by bootstrap: [*by, model, both ends of each]."""
+    """The intervals of the metrics of the ranks by bootstrap: [group, both ends of each]."""
 
     def values(state: pl.DataFrame) -> pl.DataFrame:
         sizes = {size: pl.col(side).sum() for size, side in zip(TOTALS, SIDES, strict=True)}
         groups = (
             state.lazy().group_by("group").agg(**sizes, n_missing=pl.lit(0), n_faulty=pl.lit(0))
         )
-        draws = Sweep(state.lazy(), groups.sort("group"), ["group"], weighted=False)
-        table = of_ranks(draws.over(draws.state), metrics, one_group=False)
+        draws = Sweep(state.lazy(), groups.sort("group"), [], weighted=False)
+        table = _of_steps(draws.over(draws.state), metrics, one_group=False)
         return table.drop("group").collect()
 
     names = [metric.name for metric in metrics]
     bins = pl.struct("threshold", *SIDES)
     redrawn = scores.state.set_sorted("group").group_by("group").agg(bins.alias("bins"))
-    redrawn = redrawn.with_columns(interval.of_bins(pl.col("bins"), names, values))
+    drawn = interval.of_bins(pl.col("bins"), names, values)
     fields = {f"{name} redrawn": pl.col("bins").struct.field(name) for name in names}
-    table = scores.groups.join(redrawn, on="group", how="left", maintain_order="left")
-    return table.select(*scores.by, **fields)
+    return redrawn.with_columns(drawn).select("group", **fields)

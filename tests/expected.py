@@ -134,6 +134,7 @@ SCORE_METRICS: dict[str, dict[str, Any]] = {
     "pr_auc": {},
     "roc_auc": {},
     "roc_auc_hull": {},
+    "roc_auc_se": {},
     "spiegelhalter_p": {},
     "spiegelhalter_z": {},
 }

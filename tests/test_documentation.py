@@ -16,7 +16,15 @@ import polars as pl
 import pytest
 
 import polars_binmetrics as bm
-from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
+from polars_binmetrics import (
+    choice,
+    histogram,
+    intervals,
+    planning,
+    resampling,
+    significance,
+    thresholds,
+)
 from polars_binmetrics.metric import CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
 from polars_binmetrics.registry import METRICS
@@ -32,14 +40,22 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
 
 FUNCTIONS = {
     name: getattr(module, name)
-    for module in (choice, histogram, intervals, resampling, thresholds)
+    for module in (
+        choice,
+        histogram,
+        intervals,
+        planning,
+        resampling,
+        significance,
+        thresholds,
+    )
     for name in module.__all__
 }
 VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
 DOCUMENTED = {**VERBS, **FUNCTIONS, **EXPRESSIONS, **METRICS, **OTHER}
-WITHOUT_PARAMETERS = ["load_example", "FrameNamespace.cumulate", "FrameNamespace.roc_auc"]
+WITHOUT_PARAMETERS = ["load_example", "FrameNamespace.cumulate"]
 WITHOUT_COST = ["of", *choice.__all__]
 
 

@@ -21,6 +21,7 @@ ORDER = [
     "dual",
     "tails",
     "intervals",
+    "planning",
     "resampling",
     "bins",
     "ranking",
@@ -32,8 +33,8 @@ ORDER = [
     "areas",
     "probability",
     "registry",
-    "histogram",
     "table",
+    "histogram",
     "evaluate",
     "contrast",
     "significance",
@@ -99,12 +100,28 @@ def test_import_works_without_docstrings() -> None:
 
 def test_the_package_shows_no_more_than_it_offers() -> None:
     import polars_binmetrics as bm
-    from polars_binmetrics import choice, histogram, intervals, resampling, thresholds
+    from polars_binmetrics import (
+        choice,
+        histogram,
+        intervals,
+        planning,
+        resampling,
+        significance,
+        thresholds,
+    )
     from polars_binmetrics.registry import METRICS
 
     functions = {
         name
-        for module in (choice, histogram, intervals, resampling, thresholds)
+        for module in (
+            choice,
+            histogram,
+            intervals,
+            planning,
+            resampling,
+            significance,
+            thresholds,
+        )
         for name in module.__all__
     }
     public = {name for name in vars(bm) if not name.startswith("_")}
