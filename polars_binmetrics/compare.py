@@ -149,12 +149,15 @@ def compare(
     groups = _groups(paired, pairs, cuts, strict=strict)
     groups = groups.sort(by_pair).with_row_index("group").cache()
     table = _with_summaries(paired, pairs, groups, chosen)
-    blocks = [
-        row({"metric": pl.lit(metric.name), "place": pl.lit(place), **_estimates(metric, drawn)})
+    blocks = {
+        f"block {place}": row(
+            {"metric": pl.lit(metric.name), "place": pl.lit(place), **_estimates(metric, drawn)}
+        )
         for place, metric in enumerate(chosen)
-    ]
+    }
     table = (
-        table.select(*by_pair, *SIZES, pl.concat_list(blocks).alias("block"))
+        table.with_columns(**blocks)
+        .select(*by_pair, *SIZES, pl.concat_list(list(blocks)).alias("block"))
         .explode("block", empty_as_null=False)
         .unnest("block")
     )
@@ -316,11 +319,15 @@ def _finished(table: pl.LazyFrame, interval: Interval, test: Test) -> pl.LazyFra
     variance = pl.col("standard_error").pow(2)
     # Of shares of the same rows, what is not discordant adds the square of the mean alone.
     discordant, gained = (variance * n + difference * difference) * n, difference * n
-    z, p = test.of_discordant(
-        ((discordant + gained) / 2).round(), ((discordant - gained) / 2).round()
+    table = table.with_columns(
+        gained=((discordant + gained) / 2).round(), lost=((discordant - gained) / 2).round()
     )
-    z = pl.when(n.is_not_null()).then(z).otherwise(z_score(variance))
-    p = pl.when(n.is_not_null()).then(p).otherwise(two_sided(z))
+    z, p = test.of_discordant(pl.col("gained"), pl.col("lost"))
+    shares = pl.when(pl.col("gained").is_not_null())
+    table = table.with_columns(
+        z=shares.then(z).otherwise(z_score(variance)), p_value=shares.then(p)
+    )
+    p = pl.coalesce("p_value", two_sided(pl.col("z")))
     low, high = of_difference(interval.level)
     bounds = [low.clip(-pl.col("width"), "width"), high.clip(-pl.col("width"), "width")]
     bounds += of_ratio(interval.level)
@@ -328,7 +335,7 @@ def _finished(table: pl.LazyFrame, interval: Interval, test: Test) -> pl.LazyFra
         name: pl.when("redrawn").then(name).otherwise(bound)
         for name, bound in zip(DRAWN, bounds, strict=True)
     }
-    table = table.with_columns(**ends, z=z, p_value=p, baseline_value="other")
+    table = table.with_columns(**ends, p_value=p, baseline_value="other")
     table = table.with_columns(n=pl.col("n_positive") + pl.col("n_negative"))
     table = table.with_columns(
         pl.when(pl.col(name).is_not_nan()).then(pl.col(name)).alias(name) for name in FIGURES

@@ -81,7 +81,8 @@ def held_against(table: pl.LazyFrame) -> pl.LazyFrame:
     relative -= covariance / (value * other) * 2
     return table.with_columns(
         difference=value - other,
-        ratio=value / other,
+        # A value may be -0.0, which would make inf -inf.
+        ratio=value / pl.when(other == 0).then(0.0).otherwise(other),
         # Rounding may leave less than nothing of two values that move together.
         standard_error=spread.clip(0).sqrt(),
         relative_error=relative.clip(0).sqrt(),

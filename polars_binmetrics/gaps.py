@@ -140,11 +140,13 @@ def gaps(
         positive=positive,
         taken=OUTPUT,
     )
+    if not rows.keys:
+        raise ValueError("`by` should name at least one column")
     cuts = per_model(threshold, list(rows.models))
     by_segment = [*rows.keys.values(), "model"]
     # Under names that no other column has.
     inner = [metric.alias(f"metric {place}") for place, metric in enumerate(chosen)]
-    chooser = _chooser(reference, rows, chosen, min_n)
+    merit = _merit(reference, rows, chosen, min_n)
 
     def table_of(rows: Clean) -> pl.LazyFrame:
         counted = any(isinstance(metric, CountMetric) for metric in chosen)
@@ -159,12 +161,12 @@ def gaps(
         return table.cache()
 
     segments = table_of(rows)
-    whole = None if chooser else table_of(rows._replace(keys={}))
+    whole = None if merit else table_of(rows._replace(keys={}))
     if whole is not None and any(_loss(metric) for metric in chosen):
         segments = _with_covariance(rows, segments)
     parts: list[pl.LazyFrame] = []
     for place, metric in enumerate(inner):
-        table = _with_reference(segments, whole, chooser and chooser(metric))
+        table = _with_reference(segments, whole, merit and merit(metric))
         if isinstance(metric, CountMetric):
             table = _with_others(table, overlapping=whole is not None)
         shown = {"metric": pl.lit(chosen[place].name), "place": pl.lit(place)}
@@ -179,30 +181,27 @@ def gaps(
     return like(self.frame, rows.named(table))
 
 
-Chooser: TypeAlias = Callable[[AnyMetric], pl.Expr]
+Merit: TypeAlias = Callable[[AnyMetric], pl.Expr]
 
 
-def _chooser(
+def _merit(
     reference: object, rows: Clean, metrics: Sequence[AnyMetric], min_n: int
-) -> Chooser | None:
-    """What tells the reference of a metric among the segments; None if it is all rows."""
-    enough = pl.col("n") >= min_n
+) -> Merit | None:
+    """
+    Of what the reference has most, for a metric; None if the reference is all rows.
 
-    def first_with(greatest: pl.Expr) -> pl.Expr:
-        size = pl.when(enough).then(greatest)
-        tied = pl.when(size == size.max().over("model")).then("group")
-        return pl.col("group") == tied.min().over("model")
+    It is null in segments that can't be the reference.
+    """
+    enough = pl.when(pl.col("n") >= min_n)
 
     def nearest_to_best(metric: AnyMetric) -> pl.Expr:
         value, best = pl.col(metric.name), metric.best
-        if best is None or isinf(best):
-            return first_with(value)
-        return first_with(-(value - best).abs())
+        return enough.then(value if best is None or isinf(best) else -(value - best).abs())
 
     if isinstance(reference, str) and reference == "overall":
         return None
     if isinstance(reference, str) and reference == "largest":
-        return lambda _: first_with(pl.col("n"))
+        return lambda _: enough.then("n")
     if isinstance(reference, str) and reference == "best":
         for metric in metrics:
             if metric.best is None:
@@ -217,10 +216,8 @@ def _chooser(
             "`reference` should be 'overall', 'largest', 'best', or the key of a segment, a"
             f" mapping from {names}; got {reference!r}"
         )
-    is_reference = pl.all_horizontal(
-        pl.col(ours).eq_missing(pl.lit(key[name])) for name, ours in rows.keys.items()
-    )
-    return lambda _: is_reference
+    has_key = [pl.col(ours).eq_missing(pl.lit(key[name])) for name, ours in rows.keys.items()]
+    return lambda _: pl.when(*has_key).then(1)
 
 
 def _loss(metric: AnyMetric) -> float | None:
@@ -251,16 +248,19 @@ def _with_covariance(rows: Clean, segments: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _with_reference(
-    segments: pl.LazyFrame, whole: pl.LazyFrame | None, is_reference: pl.Expr | None
+    segments: pl.LazyFrame, whole: pl.LazyFrame | None, merit: pl.Expr | None
 ) -> pl.LazyFrame:
-    """The segments with the row of their reference beside them."""
-    if is_reference is not None:
-        segments = segments.with_columns(is_reference=is_reference)
+    """The segments with their reference beside them: all rows, or the first of most merit."""
+    if merit is not None:
+        first = pl.when(pl.col("merit") == pl.col("merit").max().over("model")).then("group")
+        segments = segments.with_columns(merit=merit).with_columns(first=first)
+        found = pl.col("group") == pl.col("first").min().over("model")
+        segments = segments.with_columns(is_reference=found.fill_null(False))
         whole = segments.filter("is_reference")
     assert whole is not None
     beside = whole.select("model", pl.exclude("model").name.suffix(OF_REFERENCE))
     table = segments.join(beside, on="model", how="left", maintain_order="left")
-    if is_reference is None:
+    if merit is None:
         table = table.with_columns(is_reference=pl.col("n") == pl.col(f"n{OF_REFERENCE}"))
     return table
 

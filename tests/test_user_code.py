@@ -37,6 +37,22 @@ def run(df: pl.DataFrame) -> pl.DataFrame:
         sure = bm.of(df).evaluate("logistic", "visited_often", metrics="recall", interval=interval)
         assert_type(sure, pl.DataFrame)
         assert_type(bm.of(lazy).rates("recall", interval=interval), pl.LazyFrame)
+    compared = bm.of(df).compare(
+        cs.float(),
+        "visited_often",
+        metrics=["roc_auc", bm.recall],
+        baseline="logistic",
+        threshold={"logistic": 0.3, "boosting": 0.4},
+        test=bm.mcnemar(corrected=True),
+    )
+    assert_type(compared, pl.DataFrame)
+    for reference in ("best", "good", {"health": "good"}):
+        gaps = bm.of(df.lazy()).gaps(
+            "logistic", "visited_often", "health", metrics="tpr", reference=reference
+        )
+        assert_type(gaps, pl.LazyFrame)
+    assert_type(bm.holm("p_value"), pl.Expr)
+    assert_type(bm.sample_size(auc=0.7, width=0.1), int)
     state = bm.of(df).histogram("logistic", "visited_often", bins=bm.dyadic(4), by="health")
     assert_type(bm.merge_histograms([state, state]), pl.DataFrame)
     assert_type(bm.merge_histograms([state.lazy()]), pl.LazyFrame)
