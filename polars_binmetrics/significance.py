@@ -169,9 +169,10 @@ def holm(p_value: IntoColumn) -> pl.Expr:
     [0.03, 0.06, None, 0.06]
     """
     p = column("p_value", p_value)
-    first = p.rank("ordinal")
-    raised = (p * (p.count() - first + 1)).sort_by(p, nulls_last=True).cum_max()
-    return raised.clip(upper_bound=1).gather(first - 1)
+    # `sort_by` of a formula would lose its place in `over` of polars 1.44.
+    ordered = p.sort(nulls_last=True)
+    raised = ordered * (ordered.count() - ordered.rank("min") + 1)
+    return raised.cum_max().clip(upper_bound=1).gather(p.rank("ordinal") - 1)
 
 
 def benjamini_hochberg(p_value: IntoColumn) -> pl.Expr:
@@ -210,9 +211,9 @@ def benjamini_hochberg(p_value: IntoColumn) -> pl.Expr:
     [0.03, 0.04, None, 0.04]
     """
     p = column("p_value", p_value)
-    first = p.rank("ordinal")
-    raised = (p * p.count() / first).sort_by(p, nulls_last=True)
-    return raised.cum_min(reverse=True).gather(first - 1)
+    ordered = p.sort(nulls_last=True)
+    raised = ordered * ordered.count() / ordered.rank("max")
+    return raised.cum_min(reverse=True).gather(p.rank("ordinal") - 1)
 
 
 def _checked(name: str, value: bool) -> bool:
