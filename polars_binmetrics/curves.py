@@ -16,7 +16,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.ranking import ranked
-from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, levels, sound
+from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, from_ends, levels, sound
 from polars_binmetrics.sweep import cut, limits, sweep
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import (
@@ -685,8 +685,8 @@ def _points(swept: Sweep) -> pl.LazyFrame:
             for cell in ("tp", "fp")
         ),
         *(pl.col(cell) + pl.col(side) for cell, side in zip(("fn", "tn"), SIDES, strict=True)),
-        faulty=threshold.is_nan(),
-    ).filter(~pl.col("faulty").fill_null(False))
+        at_fault=threshold.is_nan().fill_null(False),
+    ).filter(~pl.col("at_fault"))
     return points.select(*swept.by, "group", "threshold", sound(*CELLS))
 
 
@@ -704,4 +704,5 @@ def _bent(swept: Sweep) -> Sweep:
         .filter(~straight.fill_null(False))
     )
     running = [pl.col(side) + pl.col(below) for side, below in zip(SIDES, BELOW, strict=True)]
-    return swept.ending(ends.select("group", above.shift(1).alias("threshold"), *running))
+    bins = ends.select("group", above.shift(1).alias("threshold"), *running)
+    return swept._replace(state=from_ends(bins, weighted=swept.weighted))

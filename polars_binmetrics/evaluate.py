@@ -11,7 +11,6 @@ from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import IntoInterval, interval_of
-from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.registry import METRICS, IntoMetric, find, listed, of_counts
 from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
@@ -139,12 +138,8 @@ def rates(
     """
     frame = self.frame.lazy()
     taken = frame.collect_schema()
-    chosen: list[CountMetric[...]] = []
-    for metric in find(each for group in metrics for each in listed(group)):
-        if metric.name not in taken:
-            chosen.append(of_counts(metric))
-        elif metric not in BASE:
-            raise DuplicateError(f"`metrics`: the frame has a column {metric.name!r} already")
+    found = find(each for group in metrics for each in listed(group))
+    chosen = [of_counts(each) for each in found if each.name not in taken or each not in BASE]
     drawn = None if interval is None else interval_of(interval)
     if drawn and any(taken[cell].is_float() for cell in CELLS if cell in taken):
         refuse_weights(drawn, "counts that are sums of weights")
@@ -198,14 +193,14 @@ def evaluate(
         logarithm for likelihood and odds ratios, and the delta method's for all other metrics of
         the counts, cut at the range of the metric; null for the rest. The rows are taken as
         drawn independently; weights, as in Kish's effective sample size ``(sum of w)^2 / sum of
-        w^2``, by which all counts of a segment are scaled. The delta method gives an interval of
-        no width where all counts that matter are 0, as for `f1` of 1.
+        w^2``, by which all counts of a segment are scaled. Where nothing was called wrong, as for
+        an `f1` of 1, the interval of the delta method has no width.
 
     Notes
     -----
     One plan, which reads the rows once: the group-by of `counts` and, if asked for, a group-by
-    for the metrics of probabilities and one sort a model for all those of ranks, over again for
-    each level with `rollup`. All metrics of the counts together cost next to nothing beside the
+    for the metrics of probabilities and one sort for those of ranks, over again for each level with
+    `rollup`. All metrics of the counts together cost next to nothing beside the
     counts. With a metric that takes no threshold, the streaming engine keeps keys, scores and
     labels in memory.
 

@@ -14,7 +14,7 @@ from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
-from polars_binmetrics.state import BELOW, SIDES, Sweep, levels
+from polars_binmetrics.state import BELOW, SIDES, Sweep, from_bins, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
@@ -148,7 +148,7 @@ def cumulate(self: FrameFace[Frame]) -> Frame:
         .sort("group", "threshold")
     )
     weighted = state.collect_schema()["positives"].is_float()
-    counted = Sweep(bins, groups, keys, weighted).over(bins).counts()
+    counted = Sweep(from_bins(bins, weighted=weighted), groups, keys, weighted).counts()
     return like(self.frame, counted.select(*keys, "threshold", *CELLS).rename(named))
 
 
@@ -252,7 +252,7 @@ def _ends(histogram: pl.LazyFrame, by: Sequence[str], interval: Interval) -> pl.
     )
     bins = histogram.rename(keys).join(groups, on=list(keys.values()), nulls_equal=True)
     bins = bins.select("group", "threshold", *SIDES).sort("group", "threshold")
-    scores = Sweep(bins, groups, list(keys.values()), weighted=False).over(bins)
+    scores = Sweep(from_bins(bins, weighted=False), groups, list(keys.values()), weighted=False)
     table = of_ranks(scores, [areas.roc_auc], interval=interval)
     return with_ends(table, [areas.roc_auc], interval).select(
         *(pl.col(ours).alias(name) for name, ours in keys.items()), *ENDS

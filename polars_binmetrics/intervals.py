@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from polars_binmetrics.dual import Number
+from polars_binmetrics.wording import documented
 
 __all__ = ["agresti_coull", "clopper_pearson", "delong", "jeffreys", "wilson"]
 
@@ -25,6 +26,19 @@ class Estimate(NamedTuple):
     trials: pl.Expr
 
 
+RAISES = """\
+Raises
+------
+TypeError, ValueError
+    When the level is no number, or not above 0 and below 1.
+
+"""
+RAISES_OR_NEEDS_SCIPY = f"""\
+{RAISES.rstrip()}
+ModuleNotFoundError
+    Without scipy: install polars-binmetrics[exact].
+
+"""
 UNKNOWN = pl.lit(None, pl.Float64)
 
 Bounds: TypeAlias = tuple[pl.Expr, pl.Expr]
@@ -45,6 +59,7 @@ class Interval:
         return draw(estimate, self.level)
 
 
+@documented(RAISES)
 def wilson(level: float = 0.95) -> Interval:
     """
     Wilson's score interval of a proportion.
@@ -52,20 +67,10 @@ def wilson(level: float = 0.95) -> Interval:
     The rates p at which a score test at the level would not refuse what was counted:
     ``(2 k + z^2 -+ z sqrt(z^2 + 4 k (1 - k / n))) / (2 (n + z^2))`` for k of n.
 
-    Parameters
-    ----------
-    level
-        The share of such intervals that hold the true rate, above 0 and below 1.
-
     Returns
     -------
     Interval
         For `evaluate` and `rates`. Metrics that are no proportions get their own interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the level is no number, or not above 0 and below 1.
 
     Notes
     -----
@@ -90,6 +95,7 @@ def wilson(level: float = 0.95) -> Interval:
     return Interval(checked_level(level), of_score, instead_of=of_score)
 
 
+@documented(RAISES)
 def agresti_coull(level: float = 0.95) -> Interval:
     """
     Agresti and Coull's interval of a proportion.
@@ -97,20 +103,10 @@ def agresti_coull(level: float = 0.95) -> Interval:
     ``p -+ z sqrt(p (1 - p) / m)`` with ``m = n + z^2`` and ``p = (k + z^2 / 2) / m`` for k of n,
     cut at 0 and 1: the middle of Wilson's interval, and never narrower.
 
-    Parameters
-    ----------
-    level
-        The share of such intervals that hold the true rate, above 0 and below 1.
-
     Returns
     -------
     Interval
         For `evaluate` and `rates`. Metrics that are no proportions get their own interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the level is no number, or not above 0 and below 1.
 
     Notes
     -----
@@ -136,6 +132,7 @@ def agresti_coull(level: float = 0.95) -> Interval:
     return Interval(checked_level(level), of_adjusted, instead_of=of_score)
 
 
+@documented(RAISES_OR_NEEDS_SCIPY)
 def clopper_pearson(level: float = 0.95) -> Interval:
     """
     Clopper and Pearson's exact interval of a proportion.
@@ -143,22 +140,10 @@ def clopper_pearson(level: float = 0.95) -> Interval:
     The rates under which k or fewer of n, or k or more, have a binomial probability of at least
     ``(1 - level) / 2`` each: never short of the level, and often far beyond it.
 
-    Parameters
-    ----------
-    level
-        The share of such intervals that hold the true rate, above 0 and below 1.
-
     Returns
     -------
     Interval
         For `evaluate` and `rates`. Metrics that are no proportions get their own interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the level is no number, or not above 0 and below 1.
-    ModuleNotFoundError
-        Without scipy: install polars-binmetrics[exact].
 
     Notes
     -----
@@ -185,6 +170,7 @@ def clopper_pearson(level: float = 0.95) -> Interval:
     return Interval(_exact("clopper_pearson", level), of_binomial, instead_of=of_score)
 
 
+@documented(RAISES_OR_NEEDS_SCIPY)
 def jeffreys(level: float = 0.95) -> Interval:
     """
     Jeffreys' interval of a proportion.
@@ -192,22 +178,10 @@ def jeffreys(level: float = 0.95) -> Interval:
     Between the quantiles ``(1 - level) / 2`` and ``(1 + level) / 2`` of a beta distribution with
     ``k + 1/2`` and ``n - k + 1/2``; from 0 if k is 0, and to 1 if k is n.
 
-    Parameters
-    ----------
-    level
-        The share of such intervals that hold the true rate, above 0 and below 1.
-
     Returns
     -------
     Interval
         For `evaluate` and `rates`. Metrics that are no proportions get their own interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the level is no number, or not above 0 and below 1.
-    ModuleNotFoundError
-        Without scipy: install polars-binmetrics[exact].
 
     Notes
     -----
@@ -234,6 +208,7 @@ def jeffreys(level: float = 0.95) -> Interval:
     return Interval(_exact("jeffreys", level), of_jeffreys, instead_of=of_score)
 
 
+@documented(RAISES, logit="Draw it on the scale of log-odds.")
 def delong(level: float = 0.95, *, logit: bool = False) -> Interval:
     """
     DeLong's interval of an area under the ROC curve.
@@ -243,22 +218,10 @@ def delong(level: float = 0.95, *, logit: bool = False) -> Interval:
     above between negatives. With `logit` the same for ``ln(AUC / (1 - AUC))``, turned back: never
     beyond 0 and 1, and null where the area is 0 or 1.
 
-    Parameters
-    ----------
-    level
-        The share of such intervals that hold the true area, above 0 and below 1.
-    logit
-        Draw it on the scale of log-odds.
-
     Returns
     -------
     Interval
         For `evaluate`. Metrics that are no areas get their own interval.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the level is no number, or not above 0 and below 1.
 
     Notes
     -----

@@ -22,6 +22,7 @@ from polars_binmetrics.state import (
     TOTALS,
     Sweep,
     below,
+    from_ends,
     levels,
     over_groups,
     reaching,
@@ -50,8 +51,8 @@ def ranked(rows: Clean, *, rollup: bool) -> Sweep:
         bottoms = bottoms.with_columns(weight=0.0)
     ends = _ends(pl.concat([keys, bottoms]).sort("key"), weighted=rows.weighted)
     score = pl.when(KEY & _int(GROUP - 1) != 0).then(_score(KEY))
-    sweep = Sweep(ends, groups, by, rows.weighted)
-    return sweep.ending(ends.select("group", score.alias("threshold"), *SIDES))
+    bins = ends.select("group", score.alias("threshold"), *SIDES)
+    return Sweep(from_ends(bins, weighted=rows.weighted), groups, by, rows.weighted)
 
 
 def _ends(ordered: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:

@@ -128,7 +128,7 @@ class Bootstrap(Interval):
         import numpy as np
 
         value, rest = numbers[0], numbers[1:].to_numpy()
-        left_out, values = np.split(rest, [len(self._without(counts))])
+        left_out, values = np.split(rest, [len(rest) - self.n])
         values = values[~np.isnan(values)]
         unknown: dict[str, float | None] = dict.fromkeys(ENDS)
         if value is None or not values.size:

@@ -23,7 +23,8 @@ class Sweep(NamedTuple):
 
     The state, ``[group, threshold, *SIDES, *BELOW]``, has a row a bin. A bin reaches from its
     threshold up to the next one; the bin below them all has a null threshold. Faulty rows are
-    kept in a bin at NaN. The groups are ``[*by, group, *SIZES]``.
+    kept in a bin at NaN. The groups are ``[*by, group, *SIZES]``; `n_faulty` is 0 where no row is
+    at fault.
 
     What lies below is summed from group to group, unless weighted: whole numbers lose nothing,
     and a sum over all rows needs no window.
@@ -34,29 +35,9 @@ class Sweep(NamedTuple):
     by: list[str]
     weighted: bool
 
-    def over(self, state: pl.LazyFrame) -> Sweep:
+    def over(self, bins: pl.LazyFrame) -> Sweep:
         """The same groups with other bins, ``[group, threshold, *SIDES]``."""
-        columns = over_groups(below(pl.col)) if self.weighted else below(pl.col)
-        return self._replace(state=state.set_sorted("group").with_columns(**columns))
-
-    def ending(self, ends: pl.LazyFrame) -> Sweep:
-        """
-        The same groups with other bins, from their ends: [group, threshold, *SIDES].
-
-        The sides are running sums up to the end of a bin, as those of `BELOW`.
-        """
-        before = [pl.col(side).shift(1, fill_value=0) for side in SIDES]
-        if self.weighted:
-            first = pl.col("threshold").is_null()
-            before = [pl.when(first).then(0.0).otherwise(total) for total in before]
-        return self._replace(
-            state=ends.select(
-                "group",
-                "threshold",
-                *(pl.col(side) - total for side, total in zip(SIDES, before, strict=True)),
-                **dict(zip(BELOW, before, strict=True)),
-            )
-        )
+        return self._replace(state=from_bins(bins, weighted=self.weighted))
 
     def counted(self) -> pl.LazyFrame:
         """The bins beside their groups, with the counts at each: [*groups, *state, *CELLS]."""
@@ -94,6 +75,30 @@ class Sweep(NamedTuple):
         return joined.select(*self.by, pl.exclude("group", *self.by))
 
 
+def from_bins(bins: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """The state of sorted bins, ``[group, threshold, *SIDES]``."""
+    columns = over_groups(below(pl.col)) if weighted else below(pl.col)
+    return bins.set_sorted("group").with_columns(**columns)
+
+
+def from_ends(ends: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """
+    The state of sorted bins from their ends, ``[group, threshold, *SIDES]``.
+
+    The sides are running sums up to the end of a bin, as those of `BELOW`.
+    """
+    before = [pl.col(side).shift(1, fill_value=0) for side in SIDES]
+    if weighted:
+        first = pl.col("threshold").is_null()
+        before = [pl.when(first).then(0.0).otherwise(total) for total in before]
+    return ends.select(
+        "group",
+        "threshold",
+        *(pl.col(side) - total for side, total in zip(SIDES, before, strict=True)),
+        **dict(zip(BELOW, before, strict=True)),
+    )
+
+
 def levels(rollup: bool) -> list[str]:
     """The column that tells the totals of a rolled-up table."""
     return ["level"] if rollup else []
@@ -112,7 +117,7 @@ def rolled_up(
 
     All rows together are a segment, even if there is none.
     """
-    totals = [
+    above = [
         finest.group_by(*keys[:level], *apart)
         .agg(pl.col(sums).sum())
         .with_columns(level=pl.lit(level, pl.Int64))
@@ -120,7 +125,7 @@ def rolled_up(
     ]
     none = pl.LazyFrame({"model": list(models)}).with_columns(level=pl.lit(0, pl.Int64))
     finest = finest.with_columns(level=pl.lit(len(keys), pl.Int64))
-    table = pl.concat([finest, *totals, none], how="diagonal")
+    table = pl.concat([finest, *above, none], how="diagonal")
     return table.with_columns(pl.col(sums).fill_null(0))
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from polars_binmetrics.bins import reached
 from polars_binmetrics.columns import Clean
 from polars_binmetrics.ranking import ranked
-from polars_binmetrics.state import SIDES, Sweep, levels, rolled_up
+from polars_binmetrics.state import SIDES, Sweep, from_bins, levels, rolled_up
 from polars_binmetrics.thresholds import EveryScore, Quantiles, Thresholds
 
 PLACE, THRESHOLD = pl.col("place"), pl.col("threshold")
@@ -74,9 +74,8 @@ def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: boo
         .select("group", "place", *SIDES)
         .filter(PLACE.is_not_null())
     )
-    return Sweep(pl.LazyFrame(), groups, by, rows.weighted).over(
-        _on_grid(numbered, groups, thresholds)
-    )
+    bins = _on_grid(numbered, groups, thresholds)
+    return Sweep(from_bins(bins, weighted=rows.weighted), groups, by, rows.weighted)
 
 
 def _counted_by_bin(rows: Clean, thresholds: list[float], *, strict: bool) -> pl.LazyFrame:

@@ -15,7 +15,7 @@ from polars_binmetrics.intervals import Interval
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric, RowMetric
 from polars_binmetrics.ranking import FIELDS, columns, ranked
 from polars_binmetrics.resampling import Bootstrap
-from polars_binmetrics.state import SIDES, TOTALS, Sweep, sized, sound
+from polars_binmetrics.state import SIDES, TOTALS, Sweep, from_bins, sized, sound
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.thresholds import Thresholds
 
@@ -199,8 +199,9 @@ def _redrawn(
         groups = (
             state.lazy().group_by("group").agg(**sizes, n_missing=pl.lit(0), n_faulty=pl.lit(0))
         )
-        draws = Sweep(state.lazy(), groups.sort("group"), [], weighted=False)
-        table = _of_steps(draws.over(draws.state), metrics, one_group=False)
+        drawn = from_bins(state.lazy(), weighted=False)
+        draws = Sweep(drawn, groups.sort("group"), [], weighted=False)
+        table = _of_steps(draws, metrics, one_group=False)
         return table.drop("group").collect()
 
     names = [metric.name for metric in metrics]

@@ -1,4 +1,4 @@
-"""What the verbs say alike: their parameters and errors, once."""
+"""What functions say alike: their parameters and errors, once."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ PARAMETERS = {
     "weight": "Weight of each row, at least 0. It makes the counts Float64 sums of weights.",
     "positive": "The value of `label` that counts as positive; any other value is then negative.",
     "strict": "Call a row positive only when ``score > threshold``.",
+    "level": "The share of such intervals that hold the true value, above 0 and below 1.",
     "rollup": "Add the totals over the last keys, step by step up to all rows. The column `level`"
     " then says how many keys a row's segment has, 0 for the grand total; the other keys of a"
     " total are null.",
@@ -32,20 +33,20 @@ ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
 """
 
 
-def documented(**own: str) -> Callable[[Verb], Verb]:
+def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
     """Add parameters and errors to the docstring of a verb, `own` saying what only it can."""
 
     def add(verb: Verb) -> Verb:
         if verb.__doc__:  # There is none with -OO.
             texts = PARAMETERS | own
-            _, *names = inspect.signature(verb).parameters
+            names = [name for name in inspect.signature(verb).parameters if name != "self"]
             entries = "".join(
                 f"{name}\n{indent(fill(texts[name], 84), '    ')}\n" for name in names
             )
             head, _, rest = inspect.cleandoc(verb.__doc__).partition("Returns\n")
             results, _, notes = rest.partition("Notes\n")
             verb.__doc__ = (
-                f"{head}Parameters\n----------\n{entries}\nReturns\n{results}{RAISES}Notes\n{notes}"
+                f"{head}Parameters\n----------\n{entries}\nReturns\n{results}{raises}Notes\n{notes}"
             )
         return verb
 

@@ -65,37 +65,28 @@ def of_share(k: int, n: int, interval: float | Interval) -> tuple[float | None, 
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "level", "low", "high"),
+    ("interval", "k", "n", "level", "low", "high"),
     [
-        (0, 10, 0.95, 0, 0.277532799862889),
-        (1, 10, 0.95, 0.0178762130950729, 0.404150026795238),
-        (5, 10, 0.95, 0.236593090512564, 0.763406909487436),
-        (26, 41, 0.90, 0.505713237336641, 0.745971083018589),
-        (26, 41, 0.99, 0.434729048883567, 0.796194093285365),
+        (bm.wilson, 0, 10, 0.95, 0, 0.277532799862889),
+        (bm.wilson, 1, 10, 0.95, 0.0178762130950729, 0.404150026795238),
+        (bm.wilson, 5, 10, 0.95, 0.236593090512564, 0.763406909487436),
+        (bm.wilson, 26, 41, 0.90, 0.505713237336641, 0.745971083018589),
+        (bm.wilson, 26, 41, 0.99, 0.434729048883567, 0.796194093285365),
+        (bm.clopper_pearson, 0, 10, 0.95, 0, 0.308497107818761),
+        (bm.clopper_pearson, 1, 10, 0.95, 0.00252857854446179, 0.445016117028195),
+        (bm.clopper_pearson, 26, 41, 0.90, 0.493875690387087, 0.759191040250843),
+        (bm.clopper_pearson, 26, 41, 0.99, 0.421990022547731, 0.81453113935057),
     ],
 )
-def test_wilson_is_that_of_prop_test_in_r(
-    k: int, n: int, level: float, low: float, high: float
+def test_wilson_and_clopper_pearson_are_those_of_r(
+    interval: Callable[[float], Interval], k: int, n: int, level: float, low: float, high: float
 ) -> None:
-    """R 4.2.2, prop.test(correct = FALSE)."""
-    assert of_share(k, n, level) == pytest.approx((low, high), abs=1e-12)
-    assert of_share(k, n, bm.wilson(level)) == of_share(k, n, level)
+    """R 4.2.2, prop.test(correct = FALSE) and binom.test."""
+    assert of_share(k, n, interval(level)) == pytest.approx((low, high), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "level", "low", "high"),
-    [
-        (0, 10, 0.95, 0, 0.308497107818761),
-        (1, 10, 0.95, 0.00252857854446179, 0.445016117028195),
-        (26, 41, 0.90, 0.493875690387087, 0.759191040250843),
-        (26, 41, 0.99, 0.421990022547731, 0.81453113935057),
-    ],
-)
-def test_clopper_pearson_is_that_of_binom_test_in_r(
-    k: int, n: int, level: float, low: float, high: float
-) -> None:
-    """R 4.2.2, binom.test."""
-    assert of_share(k, n, bm.clopper_pearson(level)) == pytest.approx((low, high), abs=1e-12)
+def test_wilson_is_what_a_level_alone_gives_proportions() -> None:
+    assert of_share(26, 41, 0.9) == of_share(26, 41, bm.wilson(0.9))
 
 
 @given(n=st.integers(1, 30), data=st.data())
