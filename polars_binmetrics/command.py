@@ -85,7 +85,7 @@ def _declare(parser: Parser) -> None:
     add("--score", metavar="COLUMN", action="append", required=True, help="score; repeat a model")
     add("--by", metavar="COLUMN", action="append", default=[], help="segment; repeat a key")
     cuts = "numbers with commas, 'uniform(101)', 'quantiles(11)', ... (default: 0.5)"
-    add("--threshold", metavar="T,T", default="0.5", help=cuts)
+    add("--threshold", metavar="T,T", action="append", help=cuts)
     add(
         "--metric",
         metavar="NAME",
@@ -115,7 +115,7 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
             given.score,
             given.label,
             metrics=[_metric(text) for text in given.metric],
-            thresholds=_thresholds(given.threshold),
+            thresholds=_thresholds(",".join(given.threshold or ["0.5"])),
             by=given.by,
             weight=given.weight,
             positive=_positive(given.positive, label),

@@ -41,27 +41,30 @@ JOINT = {
 FIGURES = [
     "value",
     "baseline_value",
-    "difference",
-    "standard_error",
-    "low",
-    "high",
     "ratio",
     "ratio_low",
     "ratio_high",
+    "standard_error",
     "z",
+    "difference",
+    "low",
+    "high",
     "p_value",
 ]
+THRESHOLDS = ["threshold", "baseline_threshold"]
 #: What a bootstrap draws.
 DRAWN = ["low", "high", "ratio_low", "ratio_high"]
-OUTPUT = [*SIDES, "metric", "n", "n_missing", *FIGURES]
+OUTPUT = [*SIDES, "metric", *THRESHOLDS, "n", "n_positive", "n_missing", *FIGURES]
 
 
 @documented(
     metrics="Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
     baseline="The model that each other one is held against; None for all pairs.",
-    threshold="A number, or one a model, as ``{'a': 0.5, 'b': 0.3}``. A row is called positive when"
-    " ``score >= threshold``.",
-    interval="A level, or what `bootstrap` makes, for metrics of the counts.",
+    threshold="A number, or one a model, as ``{'a': 0.5, 'b': 0.3}``, or as"
+    " ``dict(best.select('model', 'threshold').rows())`` of what `best_threshold` gives. A row is"
+    " called positive when ``score >= threshold``.",
+    interval="A level, or what `bootstrap` makes, which draws the metrics of the counts; of any"
+    " other interval, its level.",
     test="What `mcnemar` or `mcnemar_exact` makes, for shares of the same rows.",
 )
 def compare(
@@ -84,19 +87,21 @@ def compare(
     Returns
     -------
     DataFrame or LazyFrame
-        ``[*by, model, baseline, metric, n, n_missing, value, baseline_value, difference,
-        standard_error, low, high, ratio, ratio_low, ratio_high, z, p_value]``, sorted by segment,
-        model and baseline, the metrics in the order given. Only rows count that have a label and
+        ``[*by, model, baseline, metric, threshold, baseline_threshold, n, n_positive, n_missing,
+        value, baseline_value, ratio, ratio_low, ratio_high, standard_error, z, difference, low,
+        high, p_value]``, sorted by segment, model and baseline, the metrics in the order given;
+        of all pairs, the model is the one given first. Only rows count that have a label and
         both scores; `n_missing` counts the others. The difference is ``value - baseline_value``,
-        `low` and `high` are the ends of its interval, and `z` and `p_value` of the two-sided test
-        that there is none. Figures are Float64; null where undefined, where the metric has no
-        closed form, and all of them where a row is at fault.
+        `low` and `high` are the ends of its interval, and `z` and `p_value` those of the
+        two-sided test that there is none. Figures are Float64; null where undefined, where the
+        metric has no closed form, and all of them where a row is at fault.
 
         For `roc_auc` and `gini` the paired test of DeLong, DeLong and Clarke-Pearson. For metrics
         of the counts the delta method on the eight counts of what either model calls a row; for
         shares of the same rows in both, as `accuracy`, `tpr` and `tnr`, but not `precision`,
         McNemar's test. For all other metrics only values, difference and ratio. The interval of
         the ratio is that of its logarithm. Identical models differ by 0, with a p-value of 1.
+        The rows are taken as drawn independently.
 
     Notes
     -----
@@ -128,7 +133,7 @@ def compare(
     │ roc_auc  ┆ 0.9375 ┆ 0.625          ┆ -0.123473 ┆ 0.748473 ┆ 0.160057 │
     └──────────┴────────┴────────────────┴───────────┴──────────┴──────────┘
     """
-    chosen = find(metrics)
+    chosen = find(metrics, least=1)
     drawn = interval_of(interval)
     tested = mcnemar() if test is None else test
     if not isinstance(tested, Test):
@@ -289,12 +294,14 @@ def _numbers(paired: Clean, pairs: Sequence[tuple[str, str]], groups: pl.LazyFra
 
 def _estimates(metric: AnyMetric, interval: Interval) -> dict[str, pl.Expr]:
     """The values of a metric, how far they may be off, and ends if they are drawn."""
-    found = dict.fromkeys([*SPREADS, "trials", *DRAWN], UNKNOWN)
+    found = dict.fromkeys([*SPREADS, "trials", *DRAWN, *THRESHOLDS], UNKNOWN)
     found["width"] = pl.lit(float(metric.range[1] - metric.range[0]))
     redrawn = isinstance(interval, Bootstrap) and isinstance(metric, CountMetric)
     found["redrawn"] = pl.lit(redrawn)
     if isinstance(metric, CountMetric):
-        both = sides(metric, JOINT, [pl.col(f"{side} cut") for side in SIDES])
+        cuts = [pl.col(f"{side} cut") for side in SIDES]
+        found |= dict(zip(THRESHOLDS, cuts, strict=True))
+        both = sides(metric, JOINT, cuts)
         value, other = both.values
         if not metric.additive:
             found |= both.spreads()

@@ -9,10 +9,10 @@ from typing import TypeAlias, cast
 import polars as pl
 
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
-from polars_binmetrics.contrast import SPREADS, held_against, of_ratio, sides, z_score
+from polars_binmetrics.contrast import SPREADS, held_against, sides, z_score
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
-from polars_binmetrics.intervals import UNKNOWN, IntoInterval, interval_of
+from polars_binmetrics.intervals import UNKNOWN, Bounds, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric
 from polars_binmetrics.placements import covariances
 from polars_binmetrics.ranking import GROUP, middle, packed, ranked
@@ -23,25 +23,27 @@ from polars_binmetrics.thresholds import IntoModelThreshold, per_model
 from polars_binmetrics.wording import documented
 
 FIGURES = [
+    "largest_gap",
+    "ratio_of_extremes",
     "value",
     "reference_value",
-    "difference",
-    "standard_error",
-    "low",
-    "high",
     "ratio",
     "ratio_low",
     "ratio_high",
+    "standard_error",
     "z",
+    "difference",
+    "low",
+    "high",
     "p_value",
-    "largest_gap",
-    "ratio_of_extremes",
 ]
+SIZES = ["n", "n_positive", "n_missing", "below_min_n", "is_reference"]
 #: What the reference's columns end with.
 OF_REFERENCE = " of reference"
 ELSEWHERE = {cell: f"{cell} elsewhere" for cell in CELLS}
 TRIALS = ["trials", "other_trials"]
-OUTPUT = ["model", "metric", "n", "n_missing", "below_min_n", "is_reference", *FIGURES]
+ENDS = ["value_low", "value_high", "other_low", "other_high"]
+OUTPUT = ["model", "metric", "threshold", *SIZES, *FIGURES]
 
 
 @documented(
@@ -78,22 +80,23 @@ def gaps(
     Returns
     -------
     DataFrame or LazyFrame
-        ``[*by, model, metric, n, n_missing, below_min_n, is_reference, value, reference_value,
-        difference, standard_error, low, high, ratio, ratio_low, ratio_high, z, p_value,
-        largest_gap, ratio_of_extremes]``, sorted by segment and model, the metrics in the order
-        given. The difference is ``value - reference_value``, `low` and `high` are the ends of its
-        interval, and `z` and `p_value` of the two-sided test that there is none. `largest_gap`
-        and `ratio_of_extremes` are the same in all segments of a model and metric: the largest
-        value less the smallest, and the smallest over the largest. Figures are Float64; null
-        where undefined, where the metric has no closed form, where a row is at fault, and where
-        the reference is not there.
+        ``[*by, model, metric, threshold, n, n_positive, n_missing, below_min_n, is_reference,
+        largest_gap, ratio_of_extremes, value, reference_value, ratio, ratio_low, ratio_high,
+        standard_error, z, difference, low, high, p_value]``, sorted by segment and model, the
+        metrics in the order given. The difference is ``value - reference_value``, `low` and
+        `high` are the ends of its interval, and `z` and `p_value` those of the two-sided test
+        that there is none. `largest_gap` and `ratio_of_extremes` are the same in all segments of
+        a model and metric: the largest value less the smallest, and the smallest over the
+        largest. Figures are Float64; null where undefined, where the metric has no closed form,
+        and where a row is at fault.
 
-        The interval of the difference is made of those of the two values (square-and-add: of
-        Wilson's, it is Newcombe's); that of the ratio is the delta method's of its logarithm. A
-        proportion is tested with the variance of both pooled, `roc_auc` and `gini` by DeLong's
-        variance, other metrics of the counts by the delta method's. Two segments have no row in
-        common; a segment and all rows have, which is taken into account. The reference itself
-        has no interval and no test.
+        The intervals of difference and ratio are made of those of the two values
+        (square-and-add: of Wilson's, that of the difference is Newcombe's). A proportion is
+        tested with the variance of both pooled; `roc_auc` and `gini` with the `standard_error` of
+        DeLong, other metrics of the counts with that of the delta method. What is not spread at
+        all, as an area of 1, has neither interval nor test. Two segments have no row in common;
+        a segment and all rows have, which is taken into account. The rows are taken as drawn
+        independently. The reference itself has no interval and no test.
 
     Notes
     -----
@@ -102,9 +105,9 @@ def gaps(
     comparisons: `holm` and `benjamini_hochberg` do that, for the family that you name.
 
     Source: R. Newcombe, Interval estimation for the difference between independent proportions:
-    comparison of eleven methods, Statistics in Medicine 17, 1998; G. Zou and A. Donner,
-    Construction of confidence limits about effect measures: a general approach, Statistics in
-    Medicine 27, 2008.
+    comparison of eleven methods, Statistics in Medicine 17, 1998; A. Donner and G. Zou,
+    Closed-form confidence intervals for functions of the normal mean and standard deviation,
+    Statistical Methods in Medical Research 21, 2012.
 
     Examples
     --------
@@ -127,7 +130,7 @@ def gaps(
     │ south  ┆ 0.5   ┆ -0.5       ┆ -0.849961 ┆ 0.244941 ┆ 0.220671 ┆ 0.5         │
     └────────┴───────┴────────────┴───────────┴──────────┴──────────┴─────────────┘
     """
-    chosen = find(metrics)
+    chosen = find(metrics, least=1)
     drawn = interval_of(interval)
     if isinstance(min_n, bool) or not isinstance(min_n, int):
         raise TypeError(f"`min_n` should be an integer, got {min_n!r}")
@@ -169,14 +172,17 @@ def gaps(
         table = _with_reference(segments, whole, merit and merit(metric))
         if isinstance(metric, CountMetric):
             table = _with_others(table, overlapping=whole is not None)
-        shown = {"metric": pl.lit(chosen[place].name), "place": pl.lit(place)}
+        has_threshold = isinstance(metric, CountMetric)
+        shown = {
+            "metric": pl.lit(chosen[place].name),
+            "threshold": pl.col("threshold") if has_threshold else UNKNOWN,
+            "below_min_n": pl.col("n") < min_n,
+            "place": pl.lit(place),
+        }
         figures = _estimates(metric, overlapping=whole is not None)
-        parts.append(
-            table.select(*by_segment, "n", "n_missing", "is_reference", **shown, **figures)
-        )
-    table = _finished(
-        held_against(pl.concat(parts)), drawn.level, min_n, overlapping=whole is not None
-    )
+        sizes = ["n", "n_positive", "n_missing", "is_reference"]
+        parts.append(table.select(*by_segment, *sizes, **shown, **figures))
+    table = _finished(held_against(pl.concat(parts)), min_n, overlapping=whole is not None)
     table = table.sort(*by_segment, "place").select(*by_segment, *OUTPUT[1:])
     return like(self.frame, rows.named(table))
 
@@ -216,8 +222,13 @@ def _merit(
             "`reference` should be 'overall', 'largest', 'best', or the key of a segment, a"
             f" mapping from {names}; got {reference!r}"
         )
-    has_key = [pl.col(ours).eq_missing(pl.lit(key[name])) for name, ours in rows.keys.items()]
-    return lambda _: pl.when(*has_key).then(1)
+    has_key = pl.all_horizontal(
+        pl.col(ours).eq_missing(pl.lit(key[name])) for name, ours in rows.keys.items()
+    )
+    # Only a cast that can't be done stops a plan.
+    absent = ~has_key.any() & (pl.len() > 0)
+    refusal = pl.when(absent).then(pl.lit(f"no segment has the key {reference!r}")).cast(pl.Int64)
+    return lambda _: pl.coalesce(refusal, pl.when(has_key).then(1))
 
 
 def _loss(metric: AnyMetric) -> float | None:
@@ -282,6 +293,10 @@ def _estimates(metric: AnyMetric, *, overlapping: bool) -> dict[str, pl.Expr]:
     for end in ("", "_low", "_high"):
         for name, suffix in (("value", ""), ("other", OF_REFERENCE)):
             found[name + end] = pl.col(metric.name + end + suffix).cast(pl.Float64)
+    for name in ("value", "other"):
+        low, high = found[f"{name}_low"], found[f"{name}_high"]
+        known = pl.when(low < high)
+        found |= {f"{name}_low": known.then(low), f"{name}_high": known.then(high)}
     if isinstance(metric, CountMetric) and not metric.additive:
         own = {cell: (cell, cell if overlapping else None) for cell in CELLS}
         elsewhere = {name: (None, cell) for cell, name in ELSEWHERE.items()}
@@ -297,7 +312,25 @@ def _estimates(metric: AnyMetric, *, overlapping: bool) -> dict[str, pl.Expr]:
     return found
 
 
-def _finished(table: pl.LazyFrame, level: float, min_n: int, *, overlapping: bool) -> pl.LazyFrame:
+def _ratio_ends(together: pl.Expr) -> Bounds:
+    """Both ends of the interval of the ratio, from those of the values; null if any is below 0."""
+    value, other = pl.col("value"), pl.col("other")
+    low, high, other_low, other_high = map(pl.col, ENDS)
+    product = value * other
+
+    def term(end: pl.Expr, other_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        shared = product + together * (value - end) * (other - other_end)
+        outer = end * (value * 2 - end) * other_end * (other * 2 - other_end)
+        return shared, (shared * shared - outer).clip(0).sqrt()
+
+    known = pl.when((low >= 0) & (other_low >= 0) & (other > 0))
+    shared, root = term(low, other_high)
+    least = pl.when(low == 0).then(0.0).otherwise(low * (value * 2 - low) / (shared + root))
+    shared, root = term(high, other_low)
+    return known.then(least), known.then((shared + root) / (other_low * (other * 2 - other_low)))
+
+
+def _finished(table: pl.LazyFrame, min_n: int, *, overlapping: bool) -> pl.LazyFrame:
     """The figures, from the estimates."""
     value, other, width = pl.col("value"), pl.col("other"), pl.col("width")
     n, other_n = map(pl.col, TRIALS)
@@ -312,11 +345,13 @@ def _finished(table: pl.LazyFrame, level: float, min_n: int, *, overlapping: boo
 
     below = reach(value - pl.col("value_low"), pl.col("other_high") - other)
     above = reach(pl.col("value_high") - value, other - pl.col("other_low"))
-    ratio_low, ratio_high = of_ratio(level)
+    ratio_low, ratio_high = _ratio_ends(together)
     # If two proportions were the same, the rows of both would tell it.
     same = other if overlapping else (value * n + other * other_n) / (n + other_n)
     pooled = same * (1 - same) * (1 / n + (-1 if overlapping else 1) / other_n)
-    variance = pl.when(n.is_not_null()).then(pooled).otherwise(pl.col("standard_error").pow(2))
+    # What seems to have no spread, as an area of 1, has one that is not known.
+    own = pl.when(both > 0).then(pl.col("standard_error").pow(2))
+    variance = pl.when(n.is_not_null()).then(pooled).otherwise(own)
     held = {
         "low": (pl.col("difference") - below).clip(-width, width),
         "high": (pl.col("difference") + above).clip(-width, width),
@@ -334,7 +369,6 @@ def _finished(table: pl.LazyFrame, level: float, min_n: int, *, overlapping: boo
         reference_value="other",
         largest_gap=most - least,
         ratio_of_extremes=least / most,
-        below_min_n=pl.col("n") < min_n,
     )
     return table.with_columns(
         pl.when(pl.col(name).is_not_nan()).then(pl.col(name)).alias(name) for name in FIGURES

@@ -254,7 +254,14 @@ IntoInterval: TypeAlias = float | Interval
 
 def interval_of(value: IntoInterval) -> Interval:
     """A level, or what `wilson` and the like make, as an interval."""
-    return value if isinstance(value, Interval) else Interval(checked_level(value))
+    if isinstance(value, Interval):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(
+            "`interval` should be a level, as 0.95, or made by bm.wilson() and the like,"
+            f" got {value!r}"
+        )
+    return Interval(checked_level(value))
 
 
 def checked_level(level: float) -> float:

@@ -20,7 +20,7 @@ METRICS: dict[str, AnyMetric] = {
 
 
 def find(
-    metrics: IntoMetric | Iterable[IntoMetric], *, argument: str = "metrics"
+    metrics: IntoMetric | Iterable[IntoMetric], *, argument: str = "metrics", least: int = 0
 ) -> list[AnyMetric]:
     """Metrics by name or as objects, each name once."""
     found: dict[str, AnyMetric] = {}
@@ -39,6 +39,8 @@ def find(
                 f" for example bm.{metric.name}(...).alias('other')"
             )
         found[metric.name] = metric
+    if len(found) < least:
+        raise ValueError(f"`{argument}` should name at least {least}, got {len(found)}")
     return list(found.values())
 
 
@@ -52,8 +54,14 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
     """The metric of this name."""
     if name in METRICS:
         return METRICS[name]
-    near = difflib.get_close_matches(name, METRICS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(METRICS))}"
+    plain, call, _ = name.lower().removesuffix("_score").partition("(")
+    near = [plain] if plain in METRICS else difflib.get_close_matches(plain, METRICS)
+    if call and plain in METRICS:
+        hint = f"parameters are given to the object, as in bm.{name}"
+    elif near:
+        hint = f"did you mean {' or '.join(map(repr, near))}?"
+    else:
+        hint = f"known are {', '.join(sorted(METRICS))}"
     raise ValueError(f"`{argument}`: there is no metric {name!r}; {hint}")
 
 

@@ -191,7 +191,8 @@ def bootstrap(
     Returns
     -------
     Interval
-        For `evaluate` and `rates`. Metrics of probabilities have none.
+        For `evaluate` and `rates`, `gaps`, `compare` (metrics of the counts) and the `roc_auc` of
+        a histogram. Metrics of probabilities have none.
 
     Raises
     ------

@@ -295,7 +295,7 @@ def test_a_fault_in_either_model_makes_all_figures_null() -> None:
     for scores in (["a", "b"], ["b", "a"]):
         table = frame.binmetrics.compare(scores, "y", metrics=["tpr", "roc_auc", "ks"], by="g")
         faulty, sound = table.filter(g=1), table.filter(g=2)
-        assert faulty.select(pl.col(pl.Float64)).null_count().row(0) == (3,) * 11
+        assert faulty.select("value", "baseline_value", *FIGURES).null_count().row(0) == (3,) * 8
         assert sound["value"].null_count() == 0
     covered = frame.with_columns(b=pl.when(pl.col("a").is_not_nan()).then("b"))
     table = covered.binmetrics.compare(["a", "b"], "y", metrics="tnr", by="g")
@@ -350,7 +350,9 @@ def test_the_bootstrap_draws_the_rows_of_both_models_together() -> None:
         ({"baseline": "c"}, ValueError, "`baseline`: 'c' is none of the models 'a', 'b'"),
         ({"scores": "a"}, ValueError, "`scores` should name at least two columns"),
         ({"interval": 95}, ValueError, "`level` should be above 0 and below 1"),
-        ({"interval": "0.95"}, TypeError, "`level` should be a number"),
+        ({"interval": "0.95"}, TypeError, "`interval` should be a level"),
+        ({"interval": bm.wilson}, TypeError, "`interval` should be a level"),
+        ({"metrics": []}, ValueError, "`metrics` should name at least 1"),
         ({"threshold": {"a": 0.5}}, ValueError, "`threshold` should be a number for each of"),
         ({"threshold": "0.5"}, TypeError, "`threshold` should be a number"),
         ({"test": "exact"}, TypeError, "`test` should be made by bm.mcnemar"),

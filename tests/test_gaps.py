@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from polars.exceptions import DuplicateError
+from polars.exceptions import DuplicateError, InvalidOperationError
 from polars.testing import assert_frame_equal
 from scipy import stats
 
@@ -109,6 +109,8 @@ def test_the_standard_error_is_the_delta_methods_over_all_rows(
 @given(frame=frames())
 @settings(max_examples=10)
 def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> None:
+    # So that there is a segment of the reference.
+    frame = pl.concat([frame, pl.DataFrame({"segment": "north"})], how="diagonal")
     metrics = ["roc_auc", "gini"]
     table = frame.binmetrics.gaps(["a", "b"], "y", "segment", metrics=metrics, reference="north")
     alone = frame.binmetrics.evaluate(
@@ -127,7 +129,9 @@ def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> N
             together = sqrt(se**2 + other_se**2)
             assert row["difference"] == pytest.approx(scale * (one - other))
             assert row["standard_error"] == pytest.approx(scale * together)
-            if together > 0:
+            if se == 0 or other_se == 0:
+                assert row["z"] is row["p_value"] is None
+            else:
                 assert row["z"] == pytest.approx((one - other) / together)
                 assert row["p_value"] == pytest.approx(two_sided(row["z"]))
 
@@ -172,6 +176,49 @@ def test_areas_of_a_segment_and_of_all_rows_share_the_rows_of_the_segment(
             variance -= 2 * np.cov(both.T, ddof=1)[0, 1] / n
         expected = sqrt(max(variance, 0))
         assert row["standard_error"] == pytest.approx(expected, abs=1e-7)
+
+
+@given(one=MATRIX, other=MATRIX)
+@settings(max_examples=15)
+def test_a_ratio_can_be_1_where_a_difference_can_be_0(
+    one: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    frame = rows({"a": one, "b": other})  # type: ignore[dict-item]
+    for reference in ("b", "overall"):
+        table = frame.binmetrics.gaps(
+            "s", "y", "g", metrics=["tpr", "precision", "f1", "roc_auc"], reference=reference
+        )
+        for row in table.drop_nulls("low").iter_rows(named=True):
+            assert (row["low"] < 0 < row["high"]) == (row["ratio_low"] < 1 < row["ratio_high"])
+
+
+def test_the_interval_of_a_ratio_is_donner_and_zous() -> None:
+    """The ends are those R at which value - R reference has an interval with an end of 0."""
+    frame = of_shares({"a": (7, 9), "b": (12, 20)})
+    ask: dict[str, Any] = {"metrics": "tpr", "reference": "b"}
+    row = frame.binmetrics.gaps("s", "y", "g", **ask).row(0, named=True)
+    own = frame.binmetrics.evaluate("s", "y", metrics="tpr", by="g", interval=0.95)
+    (p, p_low, p_high), (q, q_low, q_high) = own.select("tpr", "tpr_low", "tpr_high").rows()
+    for r, below, above in (
+        (row["ratio_low"], p - p_low, q_high - q),
+        (row["ratio_high"], p_high - p, q - q_low),
+    ):
+        assert abs(p - r * q) == pytest.approx(sqrt(below**2 + (r * above) ** 2))
+
+
+def test_no_spread_is_no_certainty() -> None:
+    """An area of 1 has no variance, however few rows it is of."""
+    frame = pl.DataFrame(
+        {
+            "g": ["a"] * 6 + ["b"] * 6,
+            "y": [0, 0, 0, 1, 1, 1] * 2,
+            "s": [*range(6), 1, 3, 2, 4, 0, 5],
+        }
+    )
+    row = frame.binmetrics.gaps("s", "y", "g", metrics="roc_auc", reference="b").row(0, named=True)
+    assert row["value"] == 1
+    assert row["difference"] is not None
+    assert [row[name] for name in UNSURE if name != "standard_error"] == [None] * 6
 
 
 def test_the_reference_is_the_one_that_was_asked_for() -> None:
@@ -250,9 +297,8 @@ def test_keys_may_be_several_and_null() -> None:
     assert frame.binmetrics.gaps("s", "y", "g", metrics="tpr", reference=None)[
         "is_reference"
     ].to_list() == [True, False]
-    unknown = frame.binmetrics.gaps("s", "y", "g", metrics="tpr", reference="z")
-    figures = unknown.select("reference_value", "difference", "ratio", *UNSURE)
-    assert figures.null_count().row(0) == (2,) * figures.width
+    with pytest.raises(InvalidOperationError, match="no segment has the key 'z'"):
+        frame.binmetrics.gaps("s", "y", "g", metrics="tpr", reference="z")
     for wrong in ("a", {"g": "a"}, {"g": "a", "month": 1}):
         with pytest.raises(ValueError, match="`reference` should be 'overall'"):
             frame.binmetrics.gaps("s", "y", ["g", "year"], metrics="tpr", reference=wrong)
