@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import evaluation, memory, ranking, sweep, uncertainty
+from benchmarks import comparison, evaluation, memory, ranking, sweep, uncertainty
 from benchmarks.data import made
 
 RIVALS = ["duckdb", "polarbearings", "polars-ds", "rapidstats", "scikit-learn"]
@@ -34,6 +34,7 @@ def main() -> None:
         evaluation.compare(rows, given.repeats),
         ranking.compare(rows, given.repeats),
         memory.rank(given.stored_rows // 2),
+        comparison.compare(rows, given.repeats),
         uncertainty.compare(given.stored_rows, given.repeats),
         f"{given.rows:,} rows; medians of {given.repeats} turns, all in one process by turns;"
         f" {pl.thread_pool_size()} cores, Python {platform.python_version()}, polars"
