@@ -16,11 +16,12 @@ from polars_binmetrics.contrast import (
     sides,
     z_score,
 )
+from polars_binmetrics.counts import members
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import UNKNOWN, Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric, RowMetric
 from polars_binmetrics.placements import covariances
-from polars_binmetrics.ranking import GROUP, middle, packed, ranked, row
+from polars_binmetrics.ranking import GROUP, packed, ranked, row, with_middle
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.resampling import ENDS, Bootstrap
 from polars_binmetrics.significance import Test, mcnemar
@@ -153,12 +154,14 @@ def compare(
     by_pair = [*rows.keys.values(), *SIDES]
     groups = _groups(paired, pairs, cuts, strict=strict)
     groups = groups.sort(by_pair).with_row_index("group").cache()
-    table = _with_summaries(paired, pairs, groups, chosen)
+    # Under names that no other column has.
+    inner = [metric.alias(f"metric {place}") for place, metric in enumerate(chosen)]
+    table = _with_summaries(paired, pairs, groups, inner)
     blocks = {
-        f"block {place}": row(
-            {"metric": pl.lit(metric.name), "place": pl.lit(place), **_estimates(metric, drawn)}
+        metric.name: row(
+            {"metric": pl.lit(shown.name), "place": pl.lit(place), **_estimates(metric, drawn)}
         )
-        for place, metric in enumerate(chosen)
+        for place, (metric, shown) in enumerate(zip(inner, chosen, strict=True))
     }
     table = (
         table.with_columns(**blocks)
@@ -183,7 +186,7 @@ def _pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, str]]
 
 
 def _paired(rows: Clean, pairs: Sequence[tuple[str, str]]) -> Clean:
-    """The scores of each pair, null where one of the two is: models ``(pair, side)``."""
+    """The scores of each pair, null where one of the two is: a model a `_side`."""
     scores: dict[str, pl.Expr] = {}
     for i, pair in enumerate(pairs):
         both = [rows.of(model).score for model in pair]
@@ -205,38 +208,31 @@ def _groups(
     *,
     strict: bool,
 ) -> pl.LazyFrame:
-    """The rows of each segment and pair, counted: [*by, *SIDES, pair, *SIZES, *JOINT, cuts]."""
+    """The rows of each segment and pair, counted: [*by, *SIDES, *SIZES, *JOINT, ...]."""
     sums: dict[str, pl.Expr] = {}
     blocks: list[dict[str, pl.Expr]] = []
     for i, pair in enumerate(pairs):
         both = [paired.of(_side(i, side)) for side in SIDES]
         one = both[0]
-        cells: list[dict[str, pl.Expr]] = []
-        for rows, name in zip(both, pair, strict=True):
-            called = rows.score > cuts[name] if strict else rows.score >= cuts[name]
-            cells.append(
-                {
-                    "tp": called & rows.positive,
-                    "fp": called & ~rows.positive,
-                    "fn": ~called & rows.positive,
-                    "tn": ~called & ~rows.positive,
-                }
-            )
+        own, other = (
+            members(rows, pl.lit(cuts[model]), strict=strict)
+            for rows, model in zip(both, pair, strict=True)
+        )
         counted = {
             "n_missing": one.total(one.score.is_null()),
             "n_positive": one.total(one.score.is_not_null() & one.positive),
             "n_negative": one.total(one.score.is_not_null() & ~one.positive),
             "n_faulty": pl.any_horizontal(rows.faulty() for rows in both).cast(pl.Int64),
         }
-        for name, (mine, theirs) in JOINT.items():
-            counted[name] = one.total(cells[0][mine] & cells[1][theirs])
+        for name, (cell, other_cell) in JOINT.items():
+            counted[name] = one.total(own[cell] & other[other_cell])
         sums |= {f"{name} {i}": expr for name, expr in counted.items()}
-        known = {side: pl.lit(model) for side, model in zip(SIDES, pair, strict=True)}
-        known |= {
-            f"{side} cut": pl.lit(cuts[model]) for side, model in zip(SIDES, pair, strict=True)
-        }
-        known["pair"] = pl.lit(i)
-        blocks.append(known | {name: pl.col(f"{name} {i}") for name in counted})
+        block = {name: pl.col(f"{name} {i}") for name in counted}
+        for side, model in zip(SIDES, pair, strict=True):
+            block[side] = pl.lit(model)
+            block[f"{side} cut"] = pl.lit(cuts[model])
+            block[f"{side} name"] = pl.lit(_side(i, side))
+        blocks.append(block)
     return paired.reduce(sums, blocks)
 
 
@@ -259,8 +255,6 @@ def _with_summaries(
     summaries = [of_rows(paired, of_scores, rollup=False)] if of_scores else []
     if ranking:
         summaries.append(of_ranks(ranked(paired, rollup=False), ranking))
-    names = {side: pl.format(f"{side} of pair {{}}", "pair") for side in SIDES}
-    table = table.with_columns(**{f"{side} name": name for side, name in names.items()})
     keys = list(paired.keys.values())
     for summary in summaries:
         for side in SIDES:
@@ -277,14 +271,8 @@ def _with_summaries(
 def _numbers(paired: Clean, pairs: Sequence[tuple[str, str]], groups: pl.LazyFrame) -> pl.LazyFrame:
     """The numbers of the rows among both scores of each pair: [left, right]."""
     keys = list(paired.keys.values())
-    first = groups.filter(pair=0).select(*keys, base=middle(pl.col("group")))
-    if keys:
-        frame = paired.frame.join(
-            first, on=keys, how="left", nulls_equal=True, maintain_order="none"
-        )
-        base = pl.col("base")
-    else:
-        frame, base = paired.frame, middle(pl.lit(0))
+    first = groups.filter(pl.col("model name") == _side(0, "model"))
+    frame, base = with_middle(paired.frame, first, keys)
     numbers: list[pl.LazyFrame] = []
     for i in range(len(pairs)):
         left, right = (packed(base + i * GROUP, paired.of(_side(i, side))) for side in SIDES)

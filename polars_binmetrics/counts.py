@@ -27,14 +27,22 @@ class Cells(NamedTuple):
 COLUMNS = Cells(*map(pl.col, Cells._fields))
 
 
+def members(rows: Rows, threshold: pl.Expr, *, strict: bool) -> dict[str, pl.Expr]:
+    """Whether a row is in each of the cells; null without a score."""
+    called = rows.score > threshold if strict else rows.score >= threshold
+    return {
+        "tp": called & rows.positive,
+        "fp": called & ~rows.positive,
+        "fn": ~called & rows.positive,
+        "tn": ~called & ~rows.positive,
+    }
+
+
 def cells(rows: Rows, threshold: pl.Expr, *, strict: bool) -> Cells:
     """Count the rows on each side of a threshold, as four aggregations."""
-    called = rows.score > threshold if strict else rows.score >= threshold
+    within = members(rows, threshold, strict=strict)
     return Cells(
-        tp=rows.total(called & rows.positive),
-        fp=rows.total(called & ~rows.positive),
-        fn=rows.total(~called & rows.positive),
-        tn=rows.total(~called & ~rows.positive),
+        **{cell: rows.total(where) for cell, where in within.items()},
         # Counts that were taken at several thresholds have none.
         threshold=pl.when(threshold.min() == threshold.max()).then(threshold.min()),
     )

@@ -15,7 +15,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import UNKNOWN, Bounds, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric
 from polars_binmetrics.placements import covariances
-from polars_binmetrics.ranking import GROUP, middle, packed, ranked
+from polars_binmetrics.ranking import GROUP, middle, packed, ranked, with_middle
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.table import filled
 from polars_binmetrics.tails import two_sided
@@ -241,11 +241,10 @@ def _with_covariance(rows: Clean, segments: pl.LazyFrame) -> pl.LazyFrame:
     # Their own sizes, which are not null where a row is at fault.
     groups = ranked(rows, rollup=False).groups
     whole = ranked(rows._replace(keys={}), rollup=False).groups
-    first = groups.filter(model=models[0]).select(*keys, base=middle(pl.col("group")))
-    frame = rows.frame.join(first, on=keys, how="left", nulls_equal=True, maintain_order="none")
+    frame, base = with_middle(rows.frame, groups.filter(model=models[0]), keys)
     numbers = [
         frame.select(
-            left=packed(pl.col("base") + i * GROUP, rows.of(model)),
+            left=packed(base + i * GROUP, rows.of(model)),
             right=packed(middle(pl.lit(i)), rows.of(model)),
         )
         for i, model in enumerate(models)

@@ -91,6 +91,17 @@ def middle(group: pl.Expr) -> pl.Expr:
     return group.cast(pl.Int128) * GROUP + HALF
 
 
+def with_middle(
+    frame: pl.LazyFrame, first: pl.LazyFrame, keys: list[str], *, name: str = "middle"
+) -> tuple[pl.LazyFrame, pl.Expr]:
+    """Rows beside the middle of the first group of their segment, ``[*keys, group]``."""
+    if not keys:
+        return frame, middle(pl.lit(0))
+    beside = first.select(*keys, middle(pl.col("group")).alias(name))
+    joined = frame.join(beside, on=keys, how="left", nulls_equal=True, maintain_order="none")
+    return joined, pl.col(name)
+
+
 def _flipped(bits: pl.Expr) -> pl.Expr:
     """The bits of a negative number grow with its size; turn these around, or back."""
     return pl.when(bits < 0).then(bits ^ pl.lit(HIGHEST, pl.Int64)).otherwise(bits)
@@ -140,16 +151,9 @@ def _keys(rows: Clean, groups: pl.LazyFrame, *, rollup: bool) -> pl.LazyFrame:
     frame = rows.frame
     numbers: dict[str, pl.Expr] = {}
     for level in range(0 if rollup else len(keys), len(keys) + 1):
-        if level:
-            # The groups of a segment stand together, a model after the other.
-            segments = groups.filter(model=models[0], **({"level": level} if rollup else {}))
-            first = segments.select(*keys[:level], middle(pl.col("group")).alias(f"{level}"))
-            frame = frame.join(
-                first, on=keys[:level], how="left", nulls_equal=True, maintain_order="none"
-            )
-            base = pl.col(f"{level}")
-        else:
-            base = middle(pl.lit(0))
+        # The groups of a segment stand together, a model after the other.
+        first = groups.filter(model=models[0], **({"level": level} if rollup else {}))
+        frame, base = with_middle(frame, first, keys[:level], name=f"{level}")
         for i, model in enumerate(models):
             numbers[f"{level} {i}"] = packed(base + i * GROUP if i else base, rows.of(model))
     weight = ["weight"] if rows.weighted else []

@@ -12,8 +12,17 @@ import polars as pl
 
 from polars_binmetrics.columns import IntoColumn, column
 from polars_binmetrics.tails import two_sided
+from polars_binmetrics.wording import documented
 
 __all__ = ["benjamini_hochberg", "holm", "mcnemar", "mcnemar_exact"]
+
+RAISES = """\
+Raises
+------
+TypeError
+    When `p_value` is neither.
+
+"""
 
 #: z, if there is one, and the p-value, from the rows that the one model alone has right, and those
 #: that the other one alone has right.
@@ -132,6 +141,7 @@ def mcnemar_exact(*, mid_p: bool = False) -> Test:
     return Test(partial(_of_binomial, mid_p=_checked("mid_p", mid_p)))
 
 
+@documented(RAISES)
 def holm(p_value: IntoColumn) -> pl.Expr:
     """
     Holm's correction of p-values: the chance of one false alarm or more in the family.
@@ -139,21 +149,11 @@ def holm(p_value: IntoColumn) -> pl.Expr:
     The i-th smallest of m p-values is multiplied by ``m - i + 1``; none is below a smaller one, and
     none above 1.
 
-    Parameters
-    ----------
-    p_value
-        The p-values of a family, a name or an expression. Null ones are no part of it.
-
     Returns
     -------
     Expr
         The corrected p-values, under their name. The family is all rows, or those of a group:
         ``bm.holm("p_value").over("metric")``.
-
-    Raises
-    ------
-    TypeError
-        When `p_value` is neither.
 
     Notes
     -----
@@ -175,27 +175,18 @@ def holm(p_value: IntoColumn) -> pl.Expr:
     return raised.cum_max().clip(upper_bound=1).gather(p.rank("ordinal") - 1)
 
 
+@documented(RAISES)
 def benjamini_hochberg(p_value: IntoColumn) -> pl.Expr:
     """
     Benjamini and Hochberg's correction of p-values: the share of false alarms among all alarms.
 
     The i-th smallest of m p-values is multiplied by ``m / i``; none is above a greater one.
 
-    Parameters
-    ----------
-    p_value
-        The p-values of a family, a name or an expression. Null ones are no part of it.
-
     Returns
     -------
     Expr
         The corrected p-values, under their name. The family is all rows, or those of a group:
         ``bm.benjamini_hochberg("p_value").over("metric")``.
-
-    Raises
-    ------
-    TypeError
-        When `p_value` is neither.
 
     Notes
     -----

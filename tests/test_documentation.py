@@ -16,15 +16,7 @@ import polars as pl
 import pytest
 
 import polars_binmetrics as bm
-from polars_binmetrics import (
-    choice,
-    histogram,
-    intervals,
-    planning,
-    resampling,
-    significance,
-    thresholds,
-)
+from polars_binmetrics import choice
 from polars_binmetrics.metric import CountMetric, Metric, RankMetric, RowMetric
 from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
 from polars_binmetrics.registry import METRICS
@@ -38,20 +30,8 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
             yield f"{face.__name__}.{name}", value
 
 
-FUNCTIONS = {
-    name: getattr(module, name)
-    for module in (
-        choice,
-        histogram,
-        intervals,
-        planning,
-        resampling,
-        significance,
-        thresholds,
-    )
-    for name in module.__all__
-}
-VERBS = dict(methods(FrameNamespace)) | {"of": bm.of, "load_example": bm.load_example}
+FUNCTIONS = {name: value for name, value in vars(bm).items() if inspect.isfunction(value)}
+VERBS = dict(methods(FrameNamespace))
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
 DOCUMENTED = {**VERBS, **FUNCTIONS, **EXPRESSIONS, **METRICS, **OTHER}
