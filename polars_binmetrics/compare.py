@@ -100,8 +100,9 @@ def compare(
         For `roc_auc` and `gini` the paired test of DeLong, DeLong and Clarke-Pearson. For metrics
         of the counts the delta method on the eight counts of what either model calls a row; for
         shares of the same rows in both, as `accuracy`, `tpr` and `tnr`, but not `precision`,
-        McNemar's test. For all other metrics only values, difference and ratio. The interval of
-        the ratio is that of its logarithm. Identical models differ by 0, with a p-value of 1.
+        McNemar's test. For `brier` and `log_loss`, which are means, the variance of the rows'
+        differences. For all other metrics only values, difference and ratio. The interval of the
+        ratio is that of its logarithm. Identical models differ by 0, with a p-value of 1.
         The rows are taken as drawn independently.
 
     Notes
@@ -252,10 +253,15 @@ def _with_summaries(
         sizes = groups.with_columns(other_positive="n_positive", other_negative="n_negative")
         losses = covariances(_numbers(paired, pairs, groups), sizes, groups)
         table = table.join(losses, on="group", how="left", maintain_order="left")
-    summaries = [of_rows(paired, of_scores, rollup=False)] if of_scores else []
+    spreads = [spread for metric in of_scores if (spread := metric.spread())]
+    summaries = [of_rows(paired, [*of_scores, *spreads], rollup=False)] if of_scores else []
     if ranking:
         summaries.append(of_ranks(ranked(paired, rollup=False), ranking))
     keys = list(paired.keys.values())
+    if spreads:
+        together = _spreads_of_differences(paired, len(pairs), of_scores)
+        on = [*keys, "model name"]
+        table = table.join(together, on=on, how="left", nulls_equal=True, maintain_order="left")
     for summary in summaries:
         for side in SIDES:
             figures = summary.select(
@@ -266,6 +272,24 @@ def _with_summaries(
             on = [*keys, f"{side} name"]
             table = table.join(figures, on=on, how="left", nulls_equal=True, maintain_order="left")
     return table
+
+
+def _spreads_of_differences(
+    paired: Clean, pairs: int, metrics: Sequence[RowMetric[...]]
+) -> pl.LazyFrame:
+    """The variances of differences of means: [*by, model name, ...]."""
+    means = [metric for metric in metrics if metric.spread()]
+    sums: dict[str, pl.Expr] = {}
+    blocks: list[dict[str, pl.Expr]] = []
+    for i in range(pairs):
+        one, other = (paired.of(_side(i, side)) for side in SIDES)
+        block: dict[str, pl.Expr] = {"model name": pl.lit(_side(i, "model"))}
+        for metric in means:
+            name = f"{metric.name} difference"
+            sums[f"{name} {i}"] = metric.spread_of_difference(one, other)
+            block[name] = pl.col(f"{name} {i}")
+        blocks.append(block)
+    return paired.reduce(sums, blocks)
 
 
 def _numbers(paired: Clean, pairs: Sequence[tuple[str, str]], groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -304,6 +328,10 @@ def _estimates(metric: AnyMetric, interval: Interval) -> dict[str, pl.Expr]:
         found |= {spread: pl.col(spread) * metric.loss**2 for spread in SPREADS}
     else:
         value, other = (pl.col(f"{metric.name} of {side}") for side in SIDES)
+        if spread := metric.spread():
+            one, two = (pl.col(f"{spread.name} of {side}") for side in SIDES)
+            shared = (one + two - pl.col(f"{metric.name} difference")) / 2
+            found |= dict(zip(SPREADS, (one, two, shared), strict=True))
     return {"value": value.cast(pl.Float64), "other": other.cast(pl.Float64), **found}
 
 

@@ -189,9 +189,10 @@ def evaluate(
         NaN score, a label that is neither 0 nor 1, or a weight that is negative, NaN or
         infinite has null counts and metrics.
 
-        An interval is Wilson's for proportions, DeLong's for `roc_auc` and `gini`, of the
-        logarithm for likelihood and odds ratios, and the delta method's for all other metrics of
-        the counts, cut at the range of the metric; null for the rest. The rows are taken as
+        An interval is Wilson's for proportions, DeLong's for `roc_auc` and `gini`, that of a mean
+        for `brier` and `log_loss`, of the logarithm for likelihood and odds ratios, and the delta
+        method's for all other metrics of the counts, cut at the range of the metric; null for the
+        rest. The rows are taken as
         drawn independently; weights, as in Kish's effective sample size ``(sum of w)^2 / sum of
         w^2``, by which all counts of a segment are scaled. Where nothing was called wrong, as for
         an `f1` of 1, the interval of the delta method has no width.

@@ -93,7 +93,8 @@ def gaps(
         The intervals of difference and ratio are made of those of the two values
         (square-and-add: of Wilson's, that of the difference is Newcombe's). A proportion is
         tested with the variance of both pooled; `roc_auc` and `gini` with the `standard_error` of
-        DeLong, other metrics of the counts with that of the delta method. What is not spread at
+        DeLong, `brier` and `log_loss` with that of a mean, other metrics of the counts with that
+        of the delta method. What is not spread at
         all, as an area of 1, has neither interval nor test. Two segments have no row in common;
         a segment and all rows have, which is taken into account. The rows are taken as drawn
         independently. The reference itself has no interval and no test.
@@ -301,11 +302,15 @@ def _estimates(metric: AnyMetric, *, overlapping: bool) -> dict[str, pl.Expr]:
         elsewhere = {name: (None, cell) for cell, name in ELSEWHERE.items()}
         both = sides(metric, {**own, **elsewhere}, [pl.col("threshold")] * 2)
         found |= both.spreads() | dict(zip(TRIALS, both.trials(), strict=True))
-    elif isinstance(metric, RankMetric) and (spread := metric.spread()):
+    elif spread := metric.spread():
         found["variance"] = pl.col(spread.name)
         found["other_variance"] = pl.col(f"{spread.name}{OF_REFERENCE}")
-        shared = pl.col("covariance") * (_loss(metric) or 0) ** 2
-        found["covariance"] = shared if overlapping else pl.lit(0.0)
+        if not overlapping:
+            found["covariance"] = pl.lit(0.0)
+        elif loss := _loss(metric):
+            found["covariance"] = pl.col("covariance") * loss**2
+        else:  # Of means, the segment's rows are what both have.
+            found["covariance"] = pl.col(spread.name) * (pl.col("n") / pl.col(f"n{OF_REFERENCE}"))
     elif not overlapping:
         found["covariance"] = pl.lit(0.0)
     return found

@@ -102,9 +102,18 @@ class Metric(Generic[P]):
         _, *parameters = inspect.signature(self.formula).parameters.values()
         return inspect.Signature(parameters)
 
+    def spread(self) -> RowMetric[...] | RankMetric[...] | None:
+        """The variance of the metric, as a metric; None if it is not computed from rows."""
+        return None
+
     def ends(self, interval: Interval, effective: pl.Expr | None) -> pl.Expr:
         """Both ends of its interval, from the columns of a result; null if it has none."""
-        return pl.struct(low=UNKNOWN, high=UNKNOWN)
+        spread = self.spread()
+        if spread is None or isinstance(interval, Bootstrap):
+            return pl.struct(low=UNKNOWN, high=UNKNOWN)
+        value = pl.col(self.name)
+        estimate = Estimate(value, pl.col(spread.name), trials=value)
+        return self.within(interval.bounds(estimate, self.draw))
 
     def within(self, bounds: Bounds) -> pl.Expr:
         """Both ends of an interval, which do not leave the range; null where they are not known."""
@@ -205,9 +214,34 @@ class CountMetric(Metric[P]):
         return value
 
 
+def mean(rows: Rows, values: pl.Expr) -> pl.Expr:
+    """The mean of a value of each row."""
+    n = rows.total(rows.score.is_not_null())
+    if rows.weight is not None:
+        # A row of no weight has no part in the mean, even where its value is infinite.
+        values = pl.when(rows.weight > 0).then(values * rows.weight).otherwise(rows.score * 0)
+    return pl.when(n > 0).then(values.sum() / n.cast(pl.Float64))
+
+
+def variance_of_mean(rows: Rows, values: pl.Expr) -> pl.Expr:
+    """The variance of the mean of a value of each row; of weighted rows, Kish's."""
+    if rows.weight is None:
+        return values.var() / rows.total(values.is_not_null()).cast(pl.Float64)
+    weight = pl.when(values.is_not_null()).then(rows.weight)
+    effective = weight.sum() * weight.sum() / (weight * weight).sum()
+    average = mean(rows, values)
+    return (mean(rows, values * values) - average * average) / (effective - 1)
+
+
 @dataclass(frozen=True, repr=False)
 class RowMetric(Metric[P]):
-    """A metric of scores and labels that takes no threshold."""
+    """
+    A metric of scores and labels that takes no threshold.
+
+    Its formula is an aggregation of rows; or, with a `reduction`, a value of each row.
+    """
+
+    reduction: Callable[[Rows, pl.Expr], pl.Expr] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Self:
         metric = super().__call__(*args, **kwargs)
@@ -218,7 +252,19 @@ class RowMetric(Metric[P]):
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation; null where a row is at fault, and for 0/0."""
         value = self.apply(rows)
+        if self.reduction is not None:
+            value = self.reduction(rows, value)
         return pl.when(~rows.faulty() & value.is_not_nan()).then(value)
+
+    def spread(self) -> RowMetric[...] | None:
+        """The variance of a mean, as a metric; None if it is none."""
+        if self.reduction is not mean:
+            return None
+        return replace(self, name=f"{self.name} variance", reduction=variance_of_mean)
+
+    def spread_of_difference(self, one: Rows, other: Rows) -> pl.Expr:
+        """The variance of the difference of two means over the same rows."""
+        return variance_of_mean(one, self.apply(one) - self.apply(other))
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,12 +309,7 @@ class RankMetric(Metric[P]):
         """Both ends of its interval, from the columns of a result; null if it has none."""
         if isinstance(interval, Bootstrap):
             return pl.col(f"{self.name} redrawn")
-        spread = self.spread()
-        if spread is None:
-            return super().ends(interval, effective)
-        number = pl.col(self.name)
-        estimate = Estimate(number, pl.col(spread.name), trials=number)
-        return self.within(interval.bounds(estimate, self.draw))
+        return super().ends(interval, effective)
 
     def expr(self, rows: Rows) -> pl.Expr:
         """The metric as an aggregation of rows."""
@@ -305,13 +346,16 @@ def count(formula: CountFormula[[]]) -> CountMetric[[]]:
 
 
 def row_metric(
-    *, range: tuple[float, float] = (0, 1), best: float | None
+    *,
+    range: tuple[float, float] = (0, 1),
+    best: float | None,
+    reduction: Callable[[Rows, pl.Expr], pl.Expr] | None = None,
 ) -> Callable[[RowFormula[P]], RowMetric[P]]:
     """Declare a metric of the rows: name and docstring are the formula's."""
 
     def declare(formula: RowFormula[P]) -> RowMetric[P]:
         doc = _describe(formula, range, best)
-        return RowMetric(formula.__name__, formula, range, best, doc)
+        return RowMetric(formula.__name__, formula, range, best, doc, reduction=reduction)
 
     return declare
 

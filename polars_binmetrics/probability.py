@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from operator import add
 from typing import NamedTuple
 
 import polars as pl
 
 from polars_binmetrics.columns import Rows
-from polars_binmetrics.metric import rank_metric, row_metric
+from polars_binmetrics.metric import mean, rank_metric, row_metric
 from polars_binmetrics.ranking import Steps
 from polars_binmetrics.tails import chi_square, two_sided
 from polars_binmetrics.thresholds import uniform
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-@row_metric(best=0)
+@row_metric(best=0, reduction=mean)
 def brier(rows: Rows) -> pl.Expr:
     """
     Brier score: mean squared distance of the probability from the outcome.
@@ -52,10 +52,10 @@ def brier(rows: Rows) -> pl.Expr:
     0.125
     """
     distance = rows.score - rows.positive.cast(pl.Float64)
-    return _mean_loss(rows, distance * distance)
+    return _of_probability(rows, distance * distance)
 
 
-@row_metric(range=(0, inf), best=0)
+@row_metric(range=(0, inf), best=0, reduction=mean)
 def log_loss(rows: Rows) -> pl.Expr:
     """
     Mean negative logarithm of the probability that was given to the outcome.
@@ -73,7 +73,7 @@ def log_loss(rows: Rows) -> pl.Expr:
     0.6931
     """
     gain = pl.when(rows.positive).then(rows.score.log()).otherwise((-rows.score).log1p())
-    return _mean_loss(rows, -gain)
+    return _of_probability(rows, -gain)
 
 
 @row_metric(range=(-inf, 1), best=1)
@@ -96,7 +96,7 @@ def brier_skill(rows: Rows) -> pl.Expr:
     """
     distance = rows.score - rows.positive.cast(pl.Float64)
     uncertainty = _uncertainty(rows)
-    skill = -_mean_loss(rows, distance * distance) / uncertainty + 1
+    skill = -mean(rows, _of_probability(rows, distance * distance)) / uncertainty + 1
     return pl.when(uncertainty > 0).then(skill)
 
 
@@ -429,8 +429,6 @@ def _of_probabilities(rows: Rows, value: pl.Expr) -> pl.Expr:
     return pl.when(rows.score.is_between(0, 1).all() & (_n(rows) > 0)).then(value)
 
 
-def _mean_loss(rows: Rows, loss: pl.Expr) -> pl.Expr:
-    if rows.weight is not None:
-        # A row of no weight has no part in the mean, even where its loss is infinite.
-        loss = pl.when(rows.weight > 0).then(loss * rows.weight).otherwise(rows.score * 0)
-    return _of_probabilities(rows, loss.sum() / _n(rows))
+def _of_probability(rows: Rows, value: pl.Expr) -> pl.Expr:
+    """The value of each row, NaN where its score is no probability."""
+    return pl.when(~rows.score.is_between(0, 1)).then(nan).otherwise(value)

@@ -49,11 +49,12 @@ def filled(
     counted = [metric for metric in metrics if isinstance(metric, CountMetric)]
     of_scores = [metric for metric in metrics if isinstance(metric, RowMetric)]
     ranking = [metric for metric in metrics if isinstance(metric, RankMetric)]
-    spreads = [spread for metric in ranking if (spread := metric.spread())]
     effective = None
+    if interval:
+        of_scores += [spread for metric in of_scores if (spread := metric.spread())]
     if interval and rows.weighted:
         refuse_weights(interval, "weights")
-        if spreads:
+        if any(metric.spread() for metric in ranking):
             raise ValueError("`interval`: DeLong's interval takes no weights")
         effective = pl.col(EFFECTIVE.name)
         of_scores.append(EFFECTIVE)

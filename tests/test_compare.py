@@ -105,6 +105,26 @@ def counts(cells: list[Fraction], side: int) -> list[Fraction]:
     return [found[each] for each in order]
 
 
+@given(frame=frames())
+@settings(max_examples=10)
+def test_means_have_the_variance_of_the_rows_differences(frame: pl.DataFrame) -> None:
+    table = frame.binmetrics.compare(["a", "b"], "y", metrics="brier", by="segment")
+    for row in table.iter_rows(named=True):
+        used = frame.filter(pl.col("segment").eq_missing(row["segment"])).drop_nulls(
+            ["a", "b", "y"]
+        )
+        if used.height < 2:
+            assert row["standard_error"] is row["z"] is None
+            continue
+        y = used["y"].cast(pl.Float64).to_numpy()
+        more = (used["a"].to_numpy() - y) ** 2 - (used["b"].to_numpy() - y) ** 2
+        se = more.std(ddof=1) / sqrt(len(more))
+        assert row["difference"] == pytest.approx(more.mean(), abs=1e-12)
+        assert row["standard_error"] == pytest.approx(se, abs=1e-7)
+        if se > 1e-6:
+            assert row["p_value"] == pytest.approx(two_sided(more.mean() / se), abs=1e-6)
+
+
 @pytest.mark.parametrize("name", [*OTHERS, *SHARES])
 @given(cells=st.tuples(*[st.integers(1, 9)] * 8))
 @settings(max_examples=15)
@@ -199,7 +219,7 @@ def test_shares_of_the_same_rows_are_tested_by_the_discordant_ones(
 def test_identical_models_differ_by_0_with_a_p_value_of_1() -> None:
     frame = pl.DataFrame({"a": [0.1, 0.7, 0.4, 0.4, 0.9, 0.6], "y": [0, 0, 1, 0, 1, 1]})
     frame = frame.with_columns(b="a")
-    metrics = ["roc_auc", "gini", *SHARES, *OTHERS]
+    metrics = ["roc_auc", "gini", "brier", "log_loss", *SHARES, *OTHERS]
     table = frame.binmetrics.compare(["a", "b"], "y", metrics=metrics)
     assert table.select(FIGURES).unique().rows() == [(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)]
     assert table.select("ratio", "ratio_low", "ratio_high").unique().rows() == [(1.0, 1.0, 1.0)]

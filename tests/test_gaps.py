@@ -21,6 +21,18 @@ from tests.rows import frames
 
 CELL = st.integers(1, 9)
 MATRIX = st.tuples(CELL, CELL, CELL, CELL)
+#: So that there is a segment of this name, with both classes.
+NORTH = pl.DataFrame(
+    {
+        "segment": "north",
+        "a": [0.3, 0.7],
+        "b": [0.3, 0.7],
+        "y": [True, False],
+        "w": 1.0,
+        "copies": 1,
+    },
+    schema_overrides={"copies": pl.Int64},
+)
 UNSURE = ["low", "high", "ratio_low", "ratio_high", "z", "p_value", "standard_error"]
 
 
@@ -109,8 +121,7 @@ def test_the_standard_error_is_the_delta_methods_over_all_rows(
 @given(frame=frames())
 @settings(max_examples=10)
 def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> None:
-    # So that there is a segment of the reference.
-    frame = pl.concat([frame, pl.DataFrame({"segment": "north"})], how="diagonal")
+    frame = pl.concat([frame, NORTH])
     metrics = ["roc_auc", "gini"]
     table = frame.binmetrics.gaps(["a", "b"], "y", "segment", metrics=metrics, reference="north")
     alone = frame.binmetrics.evaluate(
@@ -134,6 +145,31 @@ def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> N
             else:
                 assert row["z"] == pytest.approx((one - other) / together)
                 assert row["p_value"] == pytest.approx(two_sided(row["z"]))
+
+
+@pytest.mark.parametrize("overall", [False, True])
+@given(frame=frames(null=False))
+@settings(max_examples=10)
+def test_means_have_the_errors_of_means(overall: bool, frame: pl.DataFrame) -> None:
+    frame = pl.concat([frame, frame.filter(segment="north"), NORTH.select(frame.columns)])
+    table = frame.binmetrics.gaps(
+        "a", "y", "segment", metrics="brier", reference="overall" if overall else "north"
+    )
+    errors = (frame["a"] - frame["y"].cast(pl.Float64)).pow(2).to_numpy()
+    north = (frame["segment"] == "north").fill_null(False).to_numpy()
+    for row in table.filter(~pl.col("is_reference")).iter_rows(named=True):
+        inside = frame["segment"].eq_missing(row["segment"]).to_numpy()
+        # What each row adds to the difference of the two means.
+        held = np.ones_like(inside) if overall else north
+        n = inside.sum()
+        assert row["difference"] == pytest.approx(errors[inside].mean() - errors[held].mean())
+        if n < 2:
+            assert row["standard_error"] is None
+            continue
+        variance = errors[inside].var(ddof=1) / n + errors[held].var(ddof=1) / held.sum()
+        if overall:
+            variance -= 2 * errors[inside].var(ddof=1) / len(errors)
+        assert row["standard_error"] == pytest.approx(sqrt(max(variance, 0)), abs=1e-7)
 
 
 def losses(rows: list[tuple[float, bool]]) -> list[float]:

@@ -275,8 +275,8 @@ def test_a_metric_at_another_prevalence_is_no_proportion() -> None:
 
 def test_metrics_without_a_closed_form_have_null_intervals() -> None:
     frame = pl.DataFrame({"s": [0.1, 0.4, 0.35, 0.8], "y": [0, 0, 1, 1]})
-    table = frame.binmetrics.evaluate("s", "y", metrics=["ks", "brier"], interval=0.95)
-    assert ends(table, "ks") == ends(table, "brier") == (None, None)
+    table = frame.binmetrics.evaluate("s", "y", metrics=["ks", "ece"], interval=0.95)
+    assert ends(table, "ks") == ends(table, "ece") == (None, None)
     assert table["ks_low"].dtype == pl.Float64
 
 
@@ -294,6 +294,21 @@ def test_the_columns_follow_their_metric() -> None:
     assert table.columns[-6:] == [
         name + end for name in ("f1", "recall") for end in ("", "_low", "_high")
     ]
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@given(frame=frames(null=False))
+def test_means_have_the_interval_of_a_mean(frame: pl.DataFrame, weight: str | None) -> None:
+    table = frame.binmetrics.evaluate("a", "y", metrics="brier", weight=weight, interval=0.95)
+    x = (frame["a"] - frame["y"].cast(pl.Float64)).pow(2).to_numpy()
+    w = np.ones_like(x) if weight is None else frame["w"].to_numpy()
+    if w.sum() == 0 or w.sum() ** 2 == (w**2).sum():
+        assert ends(table, "brier") == (None, None)
+        return
+    mean_of = (w * x).sum() / w.sum()
+    spread = (w * (x - mean_of) ** 2).sum() / w.sum() / (w.sum() ** 2 / (w**2).sum() - 1)
+    expected = max(mean_of - Z * sqrt(spread), 0), min(mean_of + Z * sqrt(spread), 1)
+    assert ends(table, "brier") == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan"), True, "0.95", None])
