@@ -431,4 +431,5 @@ def _of_probabilities(rows: Rows, value: pl.Expr) -> pl.Expr:
 
 def _of_probability(rows: Rows, value: pl.Expr) -> pl.Expr:
     """The value of each row, NaN where its score is no probability."""
-    return pl.when(~rows.score.is_between(0, 1)).then(nan).otherwise(value)
+    probable = rows.score.is_between(0, 1) | rows.score.is_null()
+    return pl.when(probable).then(value).otherwise(nan)

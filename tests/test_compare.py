@@ -110,9 +110,8 @@ def counts(cells: list[Fraction], side: int) -> list[Fraction]:
 def test_means_have_the_variance_of_the_rows_differences(frame: pl.DataFrame) -> None:
     table = frame.binmetrics.compare(["a", "b"], "y", metrics="brier", by="segment")
     for row in table.iter_rows(named=True):
-        used = frame.filter(pl.col("segment").eq_missing(row["segment"])).drop_nulls(
-            ["a", "b", "y"]
-        )
+        own = frame.filter(pl.col("segment").eq_missing(row["segment"]))
+        used = own.drop_nulls(["a", "b", "y"])
         if used.height < 2:
             assert row["standard_error"] is row["z"] is None
             continue

@@ -23,16 +23,8 @@ CELL = st.integers(1, 9)
 MATRIX = st.tuples(CELL, CELL, CELL, CELL)
 #: So that there is a segment of this name, with both classes.
 NORTH = pl.DataFrame(
-    {
-        "segment": "north",
-        "a": [0.3, 0.7],
-        "b": [0.3, 0.7],
-        "y": [True, False],
-        "w": 1.0,
-        "copies": 1,
-    },
-    schema_overrides={"copies": pl.Int64},
-)
+    {"segment": "north", "a": [0.3, 0.7], "b": [0.3, 0.7], "y": [True, False], "w": 1.0}
+).with_columns(copies=pl.lit(1, pl.Int64))
 UNSURE = ["low", "high", "ratio_low", "ratio_high", "z", "p_value", "standard_error"]
 
 
