@@ -15,7 +15,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import UNKNOWN, Bounds, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric
 from polars_binmetrics.placements import covariances
-from polars_binmetrics.ranking import GROUP, middle, packed, ranked, with_middle
+from polars_binmetrics.ranking import GROUP, middle, packed, ranked, row, with_middle
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.table import filled
 from polars_binmetrics.tails import two_sided
@@ -168,22 +168,29 @@ def gaps(
     whole = None if merit else table_of(rows._replace(keys={}))
     if whole is not None and any(_loss(metric) for metric in chosen):
         segments = _with_covariance(rows, segments)
+    overlapping = whole is not None
+    places = list(range(len(chosen)))
     parts: list[pl.LazyFrame] = []
-    for place, metric in enumerate(inner):
-        table = _with_reference(segments, whole, merit and merit(metric))
-        if isinstance(metric, CountMetric):
-            table = _with_others(table, overlapping=whole is not None)
-        has_threshold = isinstance(metric, CountMetric)
-        shown = {
-            "metric": pl.lit(chosen[place].name),
-            "threshold": pl.col("threshold") if has_threshold else UNKNOWN,
-            "below_min_n": pl.col("n") < min_n,
-            "place": pl.lit(place),
+    # The best segment is another one for each metric.
+    for together in [[place] for place in places] if reference == "best" else [places]:
+        table = _with_reference(segments, whole, merit and merit(inner[together[0]]))
+        if any(isinstance(chosen[place], CountMetric) for place in together):
+            table = _with_others(table, overlapping=overlapping)
+        blocks = {
+            inner[place].name: row(
+                {"metric": pl.lit(chosen[place].name), "place": pl.lit(place)}
+                | _estimates(inner[place], overlapping=overlapping)
+            )
+            for place in together
         }
-        figures = _estimates(metric, overlapping=whole is not None)
         sizes = ["n", "n_positive", "n_missing", "is_reference"]
-        parts.append(table.select(*by_segment, *sizes, **shown, **figures))
-    table = _finished(held_against(pl.concat(parts)), min_n, overlapping=whole is not None)
+        parts.append(
+            table.with_columns(**blocks)
+            .select(*by_segment, *sizes, pl.concat_list(list(blocks)).alias("block"))
+            .explode("block", empty_as_null=False)
+            .unnest("block")
+        )
+    table = _finished(held_against(pl.concat(parts)), min_n, overlapping=overlapping)
     table = table.sort(*by_segment, "place").select(*by_segment, *OUTPUT[1:])
     return like(self.frame, rows.named(table))
 
@@ -288,7 +295,9 @@ def _with_others(table: pl.LazyFrame, *, overlapping: bool) -> pl.LazyFrame:
 
 def _estimates(metric: AnyMetric, *, overlapping: bool) -> dict[str, pl.Expr]:
     """The values of a metric, the ends of their intervals, and how far they may be off."""
-    found: dict[str, pl.Expr] = dict.fromkeys([*SPREADS, *TRIALS], UNKNOWN)
+    found: dict[str, pl.Expr] = dict.fromkeys([*SPREADS, *TRIALS, "threshold"], UNKNOWN)
+    if isinstance(metric, CountMetric):
+        found["threshold"] = pl.col("threshold")
     found["width"] = pl.lit(float(metric.range[1] - metric.range[0]))
     for end in ("", "_low", "_high"):
         for name, suffix in (("value", ""), ("other", OF_REFERENCE)):
@@ -371,6 +380,7 @@ def _finished(table: pl.LazyFrame, min_n: int, *, overlapping: bool) -> pl.LazyF
     table = table.with_columns(
         p_value=two_sided(pl.col("z")),
         reference_value="other",
+        below_min_n=pl.col("n") < min_n,
         largest_gap=most - least,
         ratio_of_extremes=least / most,
     )
