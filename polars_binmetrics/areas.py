@@ -70,7 +70,7 @@ def roc_auc_se(s: Steps) -> pl.Expr:
 
     ``sqrt(V+ / P + V- / N)``: the variances of the share of negatives below, over positives, and
     of the share of positives above, over negatives, ties by half (DeLong). A weight counts as so
-    many rows. Null with fewer than two rows of either class.
+    many rows. Null unless there is more than one row of either class.
 
     Source: E. DeLong, D. DeLong and D. Clarke-Pearson, Comparing the areas under two or more
     correlated receiver operating characteristic curves, Biometrics 44, 1988.

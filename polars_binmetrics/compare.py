@@ -102,7 +102,8 @@ def compare(
         shares of the same rows in both, as `accuracy`, `tpr` and `tnr`, but not `precision`,
         McNemar's test. For `brier` and `log_loss`, which are means, the variance of the rows'
         differences. For all other metrics only values, difference and ratio. The interval of the
-        ratio is that of its logarithm. Identical models differ by 0, with a p-value of 1.
+        ratio is that of its logarithm. Identical models differ by 0, with a p-value of 1 where
+        there is a test.
         The rows are taken as drawn independently.
 
     Notes

@@ -75,6 +75,10 @@ def sides(metric: CountMetric[...], joint: Joint, thresholds: Sequence[pl.Expr])
 def held_against(table: pl.LazyFrame) -> pl.LazyFrame:
     """Add the difference and the ratio of the values, and their standard errors."""
     value, other = map(pl.col, VALUES)
+    table = table.with_columns(
+        _spread(pl.col(spread), pl.col(name) * pl.col(name)).alias(spread)
+        for spread, name in zip(SPREADS, VALUES, strict=False)
+    )
     variance, other_variance, covariance = map(pl.col, SPREADS)
     spread = variance + other_variance - covariance * 2
     relative = variance / (value * value) + other_variance / (other * other)
@@ -83,10 +87,15 @@ def held_against(table: pl.LazyFrame) -> pl.LazyFrame:
         difference=value - other,
         # A value may be -0.0, which would make inf -inf.
         ratio=value / pl.when(other == 0).then(0.0).otherwise(other),
-        # Rounding may leave less than nothing of two values that move together.
-        standard_error=spread.clip(0).sqrt(),
+        standard_error=_spread(spread, variance + other_variance, 1e-13).sqrt(),
         relative_error=relative.clip(0).sqrt(),
     )
+
+
+def _spread(variance: pl.Expr, scale: pl.Expr, rounding: float = 1e-24) -> pl.Expr:
+    """A variance; 0 where rounding leaves as much, or less than nothing."""
+    nothing = variance.is_not_nan() & (variance <= scale * rounding)
+    return pl.when(nothing).then(0.0).otherwise(variance)
 
 
 def z_score(variance: pl.Expr) -> pl.Expr:

@@ -279,7 +279,8 @@ def _with_reference(
     beside = whole.select("model", pl.exclude("model").name.suffix(OF_REFERENCE))
     table = segments.join(beside, on="model", how="left", maintain_order="left")
     if merit is None:
-        table = table.with_columns(is_reference=pl.col("n") == pl.col(f"n{OF_REFERENCE}"))
+        is_all = (pl.col("n") == pl.col(f"n{OF_REFERENCE}")) & (pl.col("n") > 0)
+        table = table.with_columns(is_reference=is_all.fill_null(False))
     return table
 
 
@@ -304,7 +305,7 @@ def _estimates(metric: AnyMetric, *, overlapping: bool) -> dict[str, pl.Expr]:
             found[name + end] = pl.col(metric.name + end + suffix).cast(pl.Float64)
     for name in ("value", "other"):
         low, high = found[f"{name}_low"], found[f"{name}_high"]
-        known = pl.when(low < high)
+        known = pl.when(high - low > found[name].abs() * 1e-12)
         found |= {f"{name}_low": known.then(low), f"{name}_high": known.then(high)}
     if isinstance(metric, CountMetric) and not metric.additive:
         own = {cell: (cell, cell if overlapping else None) for cell in CELLS}

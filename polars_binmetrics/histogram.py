@@ -126,30 +126,9 @@ def cumulate(self: FrameFace[Frame]) -> Frame:
     """
     state = self.frame.lazy()
     by = _groups(state, CELLS)
-    # The frame's own columns may be called as anything.
-    named = {f"key {name}": name for name in by}
-    keys = list(named)
-    renamed = state.rename({name: key for key, name in named.items()})
-    groups = (
-        renamed.group_by(keys)
-        .agg(
-            n_missing=pl.lit(0),
-            n_positive=pl.col("positives").sum(),
-            n_negative=pl.col("negatives").sum(),
-            n_faulty=(~_sound()).sum(),
-        )
-        .sort(keys)
-        .with_row_index("group")
-        .cache()
-    )
-    bins = (
-        renamed.join(groups.select(*keys, "group"), on=keys, nulls_equal=True)
-        .select("group", "threshold", *SIDES)
-        .sort("group", "threshold")
-    )
-    weighted = state.collect_schema()["positives"].is_float()
-    counted = Sweep(from_bins(bins, weighted=weighted), groups, keys, weighted).counts()
-    return like(self.frame, counted.select(*keys, "threshold", *CELLS).rename(named))
+    swept = _swept(state, by)
+    counts = swept.counts().select(*swept.by, "threshold", *CELLS)
+    return like(self.frame, counts.rename(dict(zip(swept.by, by, strict=True))))
 
 
 def roc_auc(self: FrameFace[Frame], *, interval: IntoInterval | None = None) -> Frame:
@@ -236,27 +215,41 @@ def _ends(histogram: pl.LazyFrame, by: Sequence[str], interval: Interval) -> pl.
     schema = histogram.collect_schema()
     if any(schema[side].is_float() for side in SIDES):
         raise ValueError("`interval` takes no histograms of sums of weights")
-    keys = {name: f"key {name}" for name in by}
+    swept = _swept(histogram, by)
+    table = of_ranks(swept, [areas.roc_auc], interval=interval)
+    table = with_ends(table, [areas.roc_auc], interval).select(*swept.by, *ENDS)
+    return table.rename(dict(zip(swept.by, by, strict=True)))
+
+
+def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:
+    """The sweep that the bins are of."""
+    weighted = histogram.collect_schema()["positives"].is_float()
+    # The frame's own columns may be called as anything.
+    keys = [f"key {name}" for name in by]
+    renamed = histogram.rename(dict(zip(by, keys, strict=True))).with_columns(_sums(weighted))
     groups = (
-        histogram.group_by(by)
+        renamed.group_by(keys)
         .agg(
             n_missing=pl.lit(0),
             n_positive=pl.col("positives").sum(),
             n_negative=pl.col("negatives").sum(),
-            n_faulty=_sound().all().not_().cast(pl.Int64),
+            n_faulty=(~_sound()).sum(),
         )
-        .sort(by)
-        .rename(keys)
+        .sort(keys)
         .with_row_index("group")
         .cache()
     )
-    bins = histogram.rename(keys).join(groups, on=list(keys.values()), nulls_equal=True)
-    bins = bins.select("group", "threshold", *SIDES).sort("group", "threshold")
-    scores = Sweep(from_bins(bins, weighted=False), groups, list(keys.values()), weighted=False)
-    table = of_ranks(scores, [areas.roc_auc], interval=interval)
-    return with_ends(table, [areas.roc_auc], interval).select(
-        *(pl.col(ours).alias(name) for name, ours in keys.items()), *ENDS
+    bins = (
+        renamed.join(groups.select(*keys, "group"), on=keys, nulls_equal=True)
+        .select("group", "threshold", *SIDES)
+        .sort("group", "threshold")
     )
+    return Sweep(from_bins(bins, weighted=weighted), groups, keys, weighted)
+
+
+def _sums(weighted: bool) -> pl.Expr:
+    """The sides as they are counted, of which a sum does not wrap."""
+    return pl.col(SIDES).cast(pl.Float64 if weighted else pl.Int64)
 
 
 @overload
@@ -335,6 +328,7 @@ def merge_histograms(
     pieces = " ".join(schema)  # Longer than any name, so no key has it.
     merged = (
         pl.concat([state.select(schema.names()) for state in states])
+        .with_columns(_sums(schema["positives"].is_float()))
         .group_by(*by, "threshold")
         .agg(pl.col(SIDES).sum(), pl.len().alias(pieces))
     )
@@ -344,7 +338,8 @@ def merge_histograms(
     lacking = often.sum().over(threshold) != often.filter(threshold.is_null()).sum()
     refused = (lacking & threshold.is_not_nan().fill_null(True)).any()
     # Only a cast that can't be done stops a plan.
-    refusal = pl.when(refused).then(pl.lit(OTHER_GRIDS)).cast(schema["positives"])
+    sums = pl.Float64 if schema["positives"].is_float() else pl.Int64
+    refusal = pl.when(refused).then(pl.lit(OTHER_GRIDS)).cast(sums)
     merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
     merged = merged.select(schema.names()).sort(*by, "threshold")
     return like(given[0], merged)

@@ -12,6 +12,8 @@ import polars as pl
 
 from polars_binmetrics.ranking import GROUP, Steps
 
+#: Of sums beyond 2^53, the last digits differ from run to run.
+ROUNDING = 1e-10
 #: What the sizes of the groups of either ranking begin with.
 PREFIX = {"left": "n", "right": "other"}
 
@@ -24,7 +26,8 @@ def variance(s: Steps, loss: float = 1) -> pl.Expr:
     def of_mean(rows: pl.Expr, losses: pl.Expr) -> pl.Expr:
         n, total = rows.sum(), s.each(rows * losses).sum()
         squares = s.each(rows * losses * losses).sum()
-        return (squares - total * total / n) / (n - 1) / n
+        centred = _unless_rounding(squares - total * total / n, squares)
+        return pl.when(n > 1).then(centred / (n - 1) / n)
 
     return (of_mean(s.positives, above) + of_mean(s.negatives, below)) * loss**2
 
@@ -70,6 +73,8 @@ def covariances(keys: pl.LazyFrame, groups: pl.LazyFrame, others: pl.LazyFrame) 
 
     def covariance(one: str, other: str) -> pl.Expr:
         centred = pl.col(f"{one} {other}") - pl.col(one) * pl.col(other) / pl.col("rows")
+        squares = pl.col(f"{one} {one}") * pl.col(f"{other} {other}")
+        centred = _unless_rounding(centred, squares.sqrt())
         pairs = size(one, same=False) * size(other, same=False)
         return (centred / (pl.col("rows") - 1) / size(other, same=True) / pairs).sum()
 
@@ -81,6 +86,11 @@ def covariances(keys: pl.LazyFrame, groups: pl.LazyFrame, others: pl.LazyFrame) 
         other_variance=both_classes.then(covariance("right", "right")),
         covariance=both_classes.then(covariance("left", "right")),
     )
+
+
+def _unless_rounding(centred: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """A sum of centred squares; 0 where no more is left of the squares than rounding leaves."""
+    return pl.when(centred.abs() <= squares * ROUNDING).then(0.0).otherwise(centred)
 
 
 def _placed(keys: pl.LazyFrame, ranking: str, groups: pl.LazyFrame) -> pl.LazyFrame:

@@ -128,7 +128,8 @@ def _variance(area: float, n: int, prevalence: float) -> float:
 
 def _least(fits: Callable[[int], bool], prevalence: float) -> int:
     """The least number of rows that fits, of those with one of each class."""
-    low = ceil(1 / min(prevalence, 1 - prevalence)) - 1
+    # 1 - 0.8 is a little less than 0.2.
+    low = ceil(1 / min(prevalence, 1 - prevalence) - 1e-9) - 1
     high = low + 1
     while not fits(high):
         low, high = high, 2 * high

@@ -69,7 +69,9 @@ class Bootstrap(Interval):
         """
 
         def ends(lists: pl.Series) -> pl.Series:
-            return pl.Series(lists.name, [self._of_list(each, values) for each in lists], dtype)
+            return pl.Series(
+                lists.name, [self._of_list(each, names, values) for each in lists], dtype
+            )
 
         dtype = pl.Struct(dict.fromkeys(names, pl.Struct(dict.fromkeys(ENDS, pl.Float64))))
         return bins.map_batches(ends, dtype, is_elementwise=True)
@@ -84,10 +86,14 @@ class Bootstrap(Interval):
         others = [pl.lit(column).first() for column in row.drop(cells)]
         return self._ends(drawn.with_columns(others).select(value).to_series(), counts)
 
-    def _of_list(self, bins: pl.Series, values: Values) -> dict[str, dict[str, float | None]]:
+    def _of_list(
+        self, bins: pl.Series, names: Sequence[str], values: Values
+    ) -> dict[str, dict[str, float | None]]:
         import numpy as np
 
         table = bins.struct.unnest()
+        if not table.select(pl.all_horizontal((pl.col(SIDES) >= 0).fill_null(False).all())).item():
+            return dict.fromkeys(names, dict.fromkeys(ENDS))
         counts = table.select(SIDES).to_numpy().reshape(-1)
         parts: list[pl.DataFrame] = []
         for drawn in self._tables(counts):
@@ -142,7 +148,11 @@ class Bootstrap(Interval):
             shift, skew = normal.inv_cdf(below), _skewness(left_out, counts)
             scores = [shift + normal.inv_cdf(share) for share in shares]
             shares = [normal.cdf(shift + z / (1 - skew * z)) for z in scores]
-        return dict(zip(ENDS, map(float, np.quantile(values, shares)), strict=True))
+        with np.errstate(invalid="ignore"):
+            found = np.quantile(values, shares)
+        # Between two infinite draws nothing is interpolated.
+        found = np.where(np.isnan(found), np.quantile(values, shares, method="higher"), found)
+        return dict(zip(ENDS, map(float, found), strict=True))
 
 
 def _skewness(left_out: Array, counts: Array) -> float:

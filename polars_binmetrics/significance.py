@@ -168,7 +168,7 @@ def holm(p_value: IntoColumn) -> pl.Expr:
     >>> df.select(bm.holm("p_value")).to_series().to_list()
     [0.03, 0.06, None, 0.06]
     """
-    p = column("p_value", p_value)
+    p = column("p_value", p_value).fill_nan(None)
     # `sort_by` of a formula would lose its place in `over` of polars 1.44.
     ordered = p.sort(nulls_last=True)
     raised = ordered * (ordered.count() - ordered.rank("min") + 1)
@@ -201,7 +201,7 @@ def benjamini_hochberg(p_value: IntoColumn) -> pl.Expr:
     >>> df.select(bm.benjamini_hochberg("p_value")).to_series().to_list()
     [0.03, 0.04, None, 0.04]
     """
-    p = column("p_value", p_value)
+    p = column("p_value", p_value).fill_nan(None)
     ordered = p.sort(nulls_last=True)
     raised = ordered * ordered.count() / ordered.rank("max")
     return raised.cum_min(reverse=True).gather(p.rank("ordinal") - 1)
@@ -216,7 +216,8 @@ def _checked(name: str, value: bool) -> bool:
 def _of_normal(b: pl.Expr, c: pl.Expr, *, corrected: bool) -> Tested:
     difference = b - c
     if corrected:
-        difference = difference.sign() * (difference.abs() - 1).clip(0)
+        nearer = difference - difference.sign()
+        difference = pl.when(difference.abs() > 1).then(nearer).otherwise(0.0)
     z = pl.when(b + c > 0).then(difference / (b + c).sqrt()).otherwise(0.0)
     return z, two_sided(z)
 

@@ -20,7 +20,7 @@ PARAMETERS = {
     "positive": "The value of `label` that counts as positive; any other value is then negative.",
     "strict": "Call a row positive only when ``score > threshold``.",
     "level": "The share of such intervals that hold the true value, above 0 and below 1.",
-    "p_value": "The p-values of a family, a name or an expression. Null ones are no part of it.",
+    "p_value": "The p-values of a family, a name or an expression. Null and NaN are no part of it.",
     "rollup": "Add the totals over the last keys, step by step up to all rows. The column `level`"
     " then says how many keys a row's segment has, 0 for the grand total; the other keys of a"
     " total are null.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, erfc, isclose, log, nan, sqrt
+from math import comb, erfc, inf, isclose, log, nan, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -320,6 +320,43 @@ def test_a_fault_in_either_model_makes_all_figures_null() -> None:
     table = covered.binmetrics.compare(["a", "b"], "y", metrics="tnr", by="g")
     assert table["n_missing"].to_list() == [1, 0]
     assert table["value"].null_count() == 0
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_no_spread_is_no_test_however_many_rows(engine: Literal["in-memory", "streaming"]) -> None:
+    """A perfect model and a constant one: what rounding leaves of their errors is no spread."""
+    n = 3_000_017
+    frame = pl.select(i=pl.int_range(n)).select(y=pl.col("i") * 7919 % 1000 < 370, half=0.5)
+    frame = frame.with_columns(good=pl.col("y").cast(pl.Float64))
+    lazy = frame.lazy().binmetrics.compare(["good", "half"], "y", metrics="roc_auc")
+    found = lazy.select("difference", "standard_error", "z").collect(engine=engine)
+    assert found.row(0) == (0.5, 0.0, None)
+
+
+@pytest.mark.parametrize("n", [4, 22, 98])
+@pytest.mark.parametrize("name", ["mcc", "balanced_accuracy", "informedness"])
+def test_rounding_is_no_spread(name: str, n: int) -> None:
+    frame = pl.DataFrame({"y": [1] * 2 + [0] * n}).with_columns(a=pl.col("y").cast(pl.Float64))
+    frame = frame.with_columns(b=1 - pl.col("a"))
+    table = frame.binmetrics.compare(["a", "b"], "y", metrics=name)
+    assert table.select("standard_error", "z", "p_value").row(0) == (0.0, None, None)
+
+
+def test_a_metric_may_be_called_like_any_column() -> None:
+    frame = pl.DataFrame({"a": [0.2, 0.9, 0.4], "b": [0.3, 0.4, 0.7], "y": [0, 1, 1], "g": 1})
+    plain = frame.binmetrics.compare(["a", "b"], "y", metrics=["ks", "brier", "tpr"], by="g")
+    for name in ("n_positive", "n_faulty", "model", "group", "key g", "value", "place"):
+        metrics = [bm.ks.alias(name), bm.brier.alias("other"), bm.recall.alias("trials")]
+        table = frame.binmetrics.compare(["a", "b"], "y", metrics=metrics, by="g")
+        assert_frame_equal(table.drop("metric"), plain.drop("metric"))
+        gaps = frame.binmetrics.gaps("a", "y", "g", metrics=metrics)
+        assert gaps["metric"].to_list() == [name, "other", "trials"]
+
+
+def test_endless_ratios_have_an_endless_interval() -> None:
+    frame = joint((1, 3, 0, 2, 0, 0, 0, 0))
+    table = frame.binmetrics.compare(["a", "b"], "y", metrics="tpr", interval=bm.bootstrap(seed=1))
+    assert table["ratio_high"].item() == inf
 
 
 def test_names_of_columns_are_free() -> None:

@@ -404,3 +404,44 @@ def test_a_key_called_like_a_column_of_a_state_is_refused(name: str) -> None:
 def test_thresholds_are_in_order_in_every_grid() -> None:
     for grid in (bm.uniform(1001, -3, 11), bm.dyadic(6, -1, 1)):
         assert all(low < high for low, high in pairwise(grid))
+
+
+@pytest.mark.parametrize(
+    "key", ["n_positive", "n_faulty", "group", "key model", "roc_auc variance"]
+)
+def test_an_interval_takes_any_key(key: str) -> None:
+    frame = pl.DataFrame({key: ["a"] * 4, "s": [0.1, 0.6, 0.4, 0.8], "y": [0, 0, 1, 1]})
+    state = frame.binmetrics.histogram("s", "y", bins=[0.2, 0.5], by=key)
+    for interval in (0.95, bm.bootstrap(n=50, seed=1)):
+        table = state.binmetrics.roc_auc(interval=interval)
+        assert table.columns[:3] == [key, "model", "roc_auc"]
+        assert table.columns[-2:] == ["roc_auc_low", "roc_auc_high"]
+
+
+def test_an_interval_of_an_edited_state_is_null() -> None:
+    state = pl.DataFrame(
+        {"model": "m", "threshold": [None, 0.5], "positives": [-1, 2], "negatives": [3, 1]}
+    )
+    empty = state.with_columns(positives=pl.Series([None, 2], dtype=pl.Int64))
+    for frame in (state, empty):
+        for interval in (0.95, bm.bootstrap(n=50, seed=1)):
+            table = frame.binmetrics.roc_auc(interval=interval)
+            assert table.select("roc_auc_low", "roc_auc_high").row(0) == (None, None)
+
+
+def test_small_integers_do_not_wrap() -> None:
+    state = pl.DataFrame(
+        {
+            "model": "m",
+            "threshold": [None, 0.2, 0.5],
+            "positives": [10, 60, 3_000_000_000],
+            "negatives": [3_000_000_000, 3_000_000_000, 20],
+        }
+    )
+    small = state.with_columns(pl.col("positives", "negatives").cast(pl.UInt32))
+    for verb in ("cumulate", "roc_auc"):
+        one, other = (getattr(bm.of(frame), verb)() for frame in (small, state))
+        assert_frame_equal(one, other)
+    one, other = (bm.of(frame).roc_auc(interval=0.95) for frame in (small, state))
+    assert_frame_equal(one, other)
+    assert bm.merge_histograms([small, small])["positives"].sum() == 2 * state["positives"].sum()

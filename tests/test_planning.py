@@ -41,6 +41,12 @@ def test_an_interval_of_an_area_needs_fewer_rows_where_classes_are_even() -> Non
     assert bm.sample_size(auc=0.8, width=0.1, prevalence=0.95) > even
 
 
+@pytest.mark.parametrize("prevalence", [0.2, 0.8, 0.1, 0.9])
+def test_one_row_of_the_rarer_class_may_do(prevalence: float) -> None:
+    n = bm.sample_size(auc=0.99, width=0.9, prevalence=prevalence)
+    assert n == round(1 / min(prevalence, 1 - prevalence))
+
+
 def test_models_on_the_same_rows_need_fewer() -> None:
     apart, together = (bm.sample_size(auc=0.8, baseline=0.75, correlation=r) for r in (0.0, 0.6))
     assert together < apart / 2

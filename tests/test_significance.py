@@ -80,3 +80,18 @@ def test_the_exact_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("polars_binmetrics.significance.find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"polars-binmetrics\[exact\]"):
         bm.mcnemar_exact()
+
+
+def test_nan_is_no_part_of_a_family() -> None:
+    for correction in (bm.holm, bm.benjamini_hochberg):
+        given = [0.01, float("nan"), 0.04, 0.02]
+        without = [0.01, None, 0.04, 0.02]
+        assert corrected(correction, given) == corrected(correction, without)
+
+
+def test_a_corrected_difference_of_one_row_is_none() -> None:
+    frame = pl.DataFrame({"y": [1, 1], "a": [0.1, 0.9], "b": [0.9, 0.9]})
+    table = frame.binmetrics.compare(
+        ["a", "b"], "y", metrics="tpr", test=bm.mcnemar(corrected=True)
+    )
+    assert str(table["z"].item()) == "0.0"
