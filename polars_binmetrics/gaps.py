@@ -330,18 +330,19 @@ def _ratio_ends(together: pl.Expr) -> Bounds:
     """Both ends of the interval of the ratio, from those of the values; null if any is below 0."""
     value, other = pl.col("value"), pl.col("other")
     low, high, other_low, other_high = map(pl.col, ENDS)
-    product = value * other
 
-    def term(end: pl.Expr, other_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-        shared = product + together * (value - end) * (other - other_end)
-        outer = end * (value * 2 - end) * other_end * (other * 2 - other_end)
-        return shared, (shared * shared - outer).clip(0).sqrt()
+    def roots(end: pl.Expr, other_end: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        """The lower and the upper root of a quadratic equation, told without cancellation."""
+        shared = value * other + together * (value - end) * (other - other_end)
+        inner, outer = end * (value * 2 - end), other_end * (other * 2 - other_end)
+        root = (shared * shared - inner * outer).clip(0).sqrt()
+        upper = pl.when(shared > 0).then((shared + root) / outer).otherwise(inner / (shared - root))
+        return inner / (shared + root), upper
 
     known = pl.when((low >= 0) & (other_low >= 0) & (other > 0))
-    shared, root = term(low, other_high)
-    least = pl.when(low == 0).then(0.0).otherwise(low * (value * 2 - low) / (shared + root))
-    shared, root = term(high, other_low)
-    return known.then(least), known.then((shared + root) / (other_low * (other * 2 - other_low)))
+    least, _ = roots(low, other_high)
+    _, most = roots(high, other_low)
+    return known.then(pl.when(low == 0).then(0.0).otherwise(least)), known.then(most)
 
 
 def _finished(table: pl.LazyFrame, min_n: int, *, overlapping: bool) -> pl.LazyFrame:

@@ -56,7 +56,7 @@ def losses(rows: list[tuple[float, bool]]) -> list[Fraction]:
 
 
 @given(frame=frames())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_areas_are_compared_as_delong_delong_and_clarke_pearson_define_it(
     frame: pl.DataFrame,
 ) -> None:
@@ -126,7 +126,7 @@ def test_means_have_the_variance_of_the_rows_differences(frame: pl.DataFrame) ->
 
 @pytest.mark.parametrize("name", [*OTHERS, *SHARES])
 @given(cells=st.tuples(*[st.integers(1, 9)] * 8))
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_metrics_of_the_counts_have_the_delta_method_over_eight_cells(
     name: str, cells: tuple[int, ...]
 ) -> None:
@@ -194,7 +194,7 @@ def test_mid_p_counts_what_was_seen_by_half(b: int, c: int) -> None:
 
 @pytest.mark.parametrize("name", SHARES)
 @given(cells=st.tuples(*[st.integers(0, 9)] * 8))
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_shares_of_the_same_rows_are_tested_by_the_discordant_ones(
     name: str, cells: tuple[int, ...]
 ) -> None:

@@ -65,7 +65,7 @@ def test_the_interval_of_two_proportions_is_newcombes() -> None:
 
 
 @given(one=MATRIX, other=MATRIX)
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_two_proportions_are_tested_as_a_table_of_two_by_two(
     one: tuple[int, ...], other: tuple[int, ...]
 ) -> None:
@@ -83,7 +83,7 @@ def test_two_proportions_are_tested_as_a_table_of_two_by_two(
 @pytest.mark.parametrize("overall", [False, True])
 @pytest.mark.parametrize("name", ["tpr", "precision", "f1", "mcc", "accuracy", "jaccard"])
 @given(one=MATRIX, other=MATRIX)
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_standard_error_is_the_delta_methods_over_all_rows(
     name: str, overall: bool, one: tuple[int, ...], other: tuple[int, ...]
 ) -> None:
@@ -111,7 +111,7 @@ def test_the_standard_error_is_the_delta_methods_over_all_rows(
 
 
 @given(frame=frames())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> None:
     frame = pl.concat([frame, NORTH])
     metrics = ["roc_auc", "gini"]
@@ -141,7 +141,7 @@ def test_areas_of_two_segments_have_independent_errors(frame: pl.DataFrame) -> N
 
 @pytest.mark.parametrize("overall", [False, True])
 @given(frame=frames(null=False))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_means_have_the_errors_of_means(overall: bool, frame: pl.DataFrame) -> None:
     frame = pl.concat([frame, frame.filter(segment="north"), NORTH.select(frame.columns)])
     table = frame.binmetrics.gaps(
@@ -174,7 +174,7 @@ def losses(rows: list[tuple[float, bool]]) -> list[float]:
 
 
 @given(frame=frames(null=False))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_areas_of_a_segment_and_of_all_rows_share_the_rows_of_the_segment(
     frame: pl.DataFrame,
 ) -> None:
@@ -207,7 +207,7 @@ def test_areas_of_a_segment_and_of_all_rows_share_the_rows_of_the_segment(
 
 
 @given(one=MATRIX, other=MATRIX)
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_ratio_can_be_1_where_a_difference_can_be_0(
     one: tuple[int, ...], other: tuple[int, ...]
 ) -> None:
@@ -447,7 +447,7 @@ def test_a_few_rows(n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "models"), [("large", 500), pytest.param("overall", 100, marks=pytest.mark.slow)]
+    ("reference", "models"), [("large", 250), pytest.param("overall", 100, marks=pytest.mark.slow)]
 )
 def test_95_percent_of_the_intervals_hold_the_true_gap(reference: str, models: int) -> None:
     """There is none: all rows are alike. Each model is another draw of their scores."""

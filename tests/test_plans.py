@@ -69,9 +69,9 @@ def verbs(frame: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
         "evaluate with weighted intervals": face.evaluate(
             "s", "y", metrics=["recall", "f1"], interval=0.95, weight="s", **ask
         ),
-        "compare": face.compare(["s", "t"], "y", metrics=[*COUNT_METRICS, "roc_auc"], by="g"),
+        "compare": face.compare(["s", "t"], "y", metrics=["tpr", "mcc", "roc_auc"], by="g"),
         "compare other metrics": face.compare(["s", "t"], "y", metrics=["ks", "brier", "tpr"]),
-        "gaps": face.gaps(["s", "t"], "y", "g", metrics=[*COUNT_METRICS, "roc_auc", "ks"]),
+        "gaps": face.gaps(["s", "t"], "y", "g", metrics=["tpr", "f1", "brier", "roc_auc", "ks"]),
         "gaps to the best": face.gaps("s", "y", "g", metrics=["tpr", "gini"], reference="best"),
         "interval of the area of a histogram": bm.of(histogram).roc_auc(interval=0.95),
         "roc_curve": face.roc_curve(["s", "t"], "y", by="g"),
