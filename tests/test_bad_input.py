@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 from math import inf, nan
@@ -377,6 +378,20 @@ def test_null_and_nan_keys_are_segments() -> None:
 
 
 # Metrics.
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("f1_score", "did you mean 'f1'?"),
+        ("Brier_Score", "did you mean 'brier'?"),
+        ("auc", "'roc_auc'"),
+        ("fbeta(2.0)", "parameters are given to the object, as in bm.fbeta(2.0)"),
+    ],
+)
+def test_names_that_others_use_lead_to_ours(name: str, hint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(hint)):
+        FRAME.binmetrics.evaluate("s", "y", metrics=name)
 
 
 def test_a_misspelt_metric_is_refused_with_the_nearest_name() -> None:

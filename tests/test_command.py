@@ -90,7 +90,8 @@ def test_globs_directories_and_many_files_are_read(
 @pytest.mark.parametrize("name", READERS)
 def test_every_kind_of_report_is_written(name: str, tmp_path: Path) -> None:
     output = tmp_path / name
-    options = ["--by", "health", "--threshold", "0.3,0.5", "--metric", "roc_auc"]
+    # Thresholds may be repeated, as scores and metrics.
+    options = ["--by", "health", "--threshold", "0.3", "--threshold", "0.5", "--metric", "roc_auc"]
     assert main(["evaluate", str(PATH), *ASK, *options, "--output", str(output)]) == 0
     expected = bm.load_example().binmetrics.evaluate(
         "logistic",
