@@ -9,8 +9,11 @@ import polars as pl
 
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.contrast import (
+    RESULTS,
     SPREADS,
+    a_row_a_metric,
     held_against,
+    known,
     of_difference,
     of_ratio,
     sides,
@@ -21,7 +24,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import UNKNOWN, Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric, RowMetric
 from polars_binmetrics.placements import covariances
-from polars_binmetrics.ranking import GROUP, packed, ranked, row, with_middle
+from polars_binmetrics.ranking import GROUP, packed, ranked, with_middle
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.resampling import ENDS, Bootstrap
 from polars_binmetrics.significance import Test, mcnemar
@@ -39,19 +42,7 @@ JOINT = {
     for other_called in (("tp", "fp"), ("fn", "tn"))
     for one, other in zip(called, other_called, strict=True)
 }
-FIGURES = [
-    "value",
-    "baseline_value",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "standard_error",
-    "z",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-]
+FIGURES = ["value", "baseline_value", *RESULTS]
 THRESHOLDS = ["threshold", "baseline_threshold"]
 #: What a bootstrap draws.
 DRAWN = ["low", "high", "ratio_low", "ratio_high"]
@@ -59,7 +50,6 @@ OUTPUT = [*SIDES, "metric", *THRESHOLDS, "n", "n_positive", "n_missing", *FIGURE
 
 
 @documented(
-    metrics="Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
     baseline="The model that each other one is held against; None for all pairs.",
     threshold="A number, or one a model, as ``{'a': 0.5, 'b': 0.3}``, or as"
     " ``dict(best.select('model', 'threshold').rows())`` of what `best_threshold` gives. A row is"
@@ -154,23 +144,17 @@ def compare(
     cuts = per_model(threshold, list(rows.models))
     paired = _paired(rows, pairs)
     by_pair = [*rows.keys.values(), *SIDES]
-    groups = _groups(paired, pairs, cuts, strict=strict)
-    groups = groups.sort(by_pair).with_row_index("group").cache()
     # Under names that no other column has.
     inner = [metric.alias(f"metric {place}") for place, metric in enumerate(chosen)]
-    table = _with_summaries(paired, pairs, groups, inner)
-    blocks = {
-        metric.name: row(
-            {"metric": pl.lit(shown.name), "place": pl.lit(place), **_estimates(metric, drawn)}
-        )
+    groups = _groups(paired, pairs, cuts, inner, strict=strict)
+    groups = groups.sort(by_pair).with_row_index("group").cache()
+    estimates = {
+        metric.name: {"metric": pl.lit(shown.name), "place": pl.lit(place)}
+        | _estimates(metric, drawn)
         for place, (metric, shown) in enumerate(zip(inner, chosen, strict=True))
     }
-    table = (
-        table.with_columns(**blocks)
-        .select(*by_pair, *SIZES, pl.concat_list(list(blocks)).alias("block"))
-        .explode("block", empty_as_null=False)
-        .unnest("block")
-    )
+    table = _with_summaries(paired, pairs, groups, inner)
+    table = a_row_a_metric(table, [*by_pair, *SIZES], estimates)
     table = _finished(held_against(table), drawn, tested).sort(*by_pair, "place")
     return like(self.frame, rows.named(table.select(*by_pair, *OUTPUT[len(SIDES) :])))
 
@@ -207,6 +191,7 @@ def _groups(
     paired: Clean,
     pairs: Sequence[tuple[str, str]],
     cuts: Mapping[str, float],
+    metrics: Sequence[AnyMetric],
     *,
     strict: bool,
 ) -> pl.LazyFrame:
@@ -228,6 +213,9 @@ def _groups(
         }
         for name, (cell, other_cell) in JOINT.items():
             counted[name] = one.total(own[cell] & other[other_cell])
+        for metric in metrics:
+            if isinstance(metric, RowMetric) and metric.spread():
+                counted[f"{metric.name} difference"] = metric.spread_of_difference(*both)
         sums |= {f"{name} {i}": expr for name, expr in counted.items()}
         block = {name: pl.col(f"{name} {i}") for name in counted}
         for side, model in zip(SIDES, pair, strict=True):
@@ -259,10 +247,6 @@ def _with_summaries(
     if ranking:
         summaries.append(of_ranks(ranked(paired, rollup=False), ranking))
     keys = list(paired.keys.values())
-    if spreads:
-        together = _spreads_of_differences(paired, len(pairs), of_scores)
-        on = [*keys, "model name"]
-        table = table.join(together, on=on, how="left", nulls_equal=True, maintain_order="left")
     for summary in summaries:
         for side in SIDES:
             figures = summary.select(
@@ -273,24 +257,6 @@ def _with_summaries(
             on = [*keys, f"{side} name"]
             table = table.join(figures, on=on, how="left", nulls_equal=True, maintain_order="left")
     return table
-
-
-def _spreads_of_differences(
-    paired: Clean, pairs: int, metrics: Sequence[RowMetric[...]]
-) -> pl.LazyFrame:
-    """The variances of differences of means: [*by, model name, ...]."""
-    means = [metric for metric in metrics if metric.spread()]
-    sums: dict[str, pl.Expr] = {}
-    blocks: list[dict[str, pl.Expr]] = []
-    for i in range(pairs):
-        one, other = (paired.of(_side(i, side)) for side in SIDES)
-        block: dict[str, pl.Expr] = {"model name": pl.lit(_side(i, "model"))}
-        for metric in means:
-            name = f"{metric.name} difference"
-            sums[f"{name} {i}"] = metric.spread_of_difference(one, other)
-            block[name] = pl.col(f"{name} {i}")
-        blocks.append(block)
-    return paired.reduce(sums, blocks)
 
 
 def _numbers(paired: Clean, pairs: Sequence[tuple[str, str]], groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -361,7 +327,4 @@ def _finished(table: pl.LazyFrame, interval: Interval, test: Test) -> pl.LazyFra
     }
     table = table.with_columns(**ends, p_value=p, baseline_value="other")
     table = table.with_columns(n=pl.col("n_positive") + pl.col("n_negative"))
-    table = table.with_columns(
-        pl.when(pl.col(name).is_not_nan()).then(pl.col(name)).alias(name) for name in FIGURES
-    )
-    return table.with_columns(sound("n", *FIGURES))
+    return table.with_columns(known(FIGURES)).with_columns(sound("n", *FIGURES))

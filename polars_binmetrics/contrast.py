@@ -14,11 +14,24 @@ from polars_binmetrics.counts import CELLS, Cells
 from polars_binmetrics.dual import Dual, Number
 from polars_binmetrics.intervals import UNKNOWN, Bounds, normal, of_score, trials_of
 from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.ranking import row
 
 #: Columns of counts, and the cell that their rows are in, of one confusion matrix and of the other.
 Joint: TypeAlias = Mapping[str, tuple[str | None, str | None]]
 
 VALUES = ["value", "other"]
+#: What follows from two values and their spreads.
+RESULTS = [
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "standard_error",
+    "z",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+]
 #: How far the values may be off, and together; null where that is not known.
 SPREADS = ["variance", "other_variance", "covariance"]
 
@@ -70,6 +83,24 @@ def sides(metric: CountMetric[...], joint: Joint, thresholds: Sequence[pl.Expr])
         slopes.append({} if metric.additive else metric.slopes(duals, threshold))
     one, other = values
     return Sides((one, other), counts, (slopes[0], slopes[1]), metric.drawn is of_score)
+
+
+def a_row_a_metric(
+    table: pl.LazyFrame, kept: Sequence[str], estimates: Mapping[str, Mapping[str, pl.Expr]]
+) -> pl.LazyFrame:
+    """The estimates of each metric one below the other, beside some columns of the table."""
+    blocks = {name: row(estimate) for name, estimate in estimates.items()}
+    return (
+        table.with_columns(**blocks)
+        .select(*kept, pl.concat_list(list(blocks)).alias("block"))
+        .explode("block", empty_as_null=False)
+        .unnest("block")
+    )
+
+
+def known(figures: Sequence[str]) -> list[pl.Expr]:
+    """The figures, null for 0/0."""
+    return [pl.when(pl.col(name).is_not_nan()).then(pl.col(name)) for name in figures]
 
 
 def held_against(table: pl.LazyFrame) -> pl.LazyFrame:

@@ -24,9 +24,6 @@ class Dual:
 
     __radd__ = __add__
 
-    def __neg__(self) -> Dual:
-        return self * -1.0
-
     def __sub__(self, other: Dual | Number) -> Dual:
         return self + _dual(other) * -1.0
 

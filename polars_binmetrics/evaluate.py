@@ -155,7 +155,6 @@ def rates(
 
 
 @documented(
-    metrics="Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
     thresholds="A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`. A row is"
     " called positive when ``score >= threshold``. None if all metrics are such that take no"
     " threshold: then there is no column `threshold`, and no count.",

@@ -9,34 +9,28 @@ from typing import TypeAlias, cast
 import polars as pl
 
 from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
-from polars_binmetrics.contrast import SPREADS, held_against, sides, z_score
+from polars_binmetrics.contrast import (
+    RESULTS,
+    SPREADS,
+    a_row_a_metric,
+    held_against,
+    known,
+    sides,
+    z_score,
+)
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import UNKNOWN, Bounds, IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric
 from polars_binmetrics.placements import covariances
-from polars_binmetrics.ranking import GROUP, middle, packed, ranked, row, with_middle
+from polars_binmetrics.ranking import GROUP, middle, packed, ranked, with_middle
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.table import filled
 from polars_binmetrics.tails import two_sided
 from polars_binmetrics.thresholds import IntoModelThreshold, per_model
 from polars_binmetrics.wording import documented
 
-FIGURES = [
-    "largest_gap",
-    "ratio_of_extremes",
-    "value",
-    "reference_value",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "standard_error",
-    "z",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-]
+FIGURES = ["largest_gap", "ratio_of_extremes", "value", "reference_value", *RESULTS]
 SIZES = ["n", "n_positive", "n_missing", "below_min_n", "is_reference"]
 #: What the reference's columns end with.
 OF_REFERENCE = " of reference"
@@ -47,8 +41,6 @@ OUTPUT = ["model", "metric", "threshold", *SIZES, *FIGURES]
 
 
 @documented(
-    by="Segments: names, expressions or selectors. A null key is a segment of its own.",
-    metrics="Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
     reference="``'overall'``: all rows. ``'largest'``: the segment with the most rows. ``'best'``:"
     " for each metric the segment whose value is nearest to the metric's best. Any other value:"
     " the segment with this key; of several keys, or to name a key that is one of these words, a"
@@ -94,10 +86,10 @@ def gaps(
         (square-and-add: of Wilson's, that of the difference is Newcombe's). A proportion is
         tested with the variance of both pooled; `roc_auc` and `gini` with the `standard_error` of
         DeLong, `brier` and `log_loss` with that of a mean, other metrics of the counts with that
-        of the delta method. What is not spread at
-        all, as an area of 1, has neither interval nor test. Two segments have no row in common;
-        a segment and all rows have, which is taken into account. The rows are taken as drawn
-        independently. The reference itself has no interval and no test.
+        of the delta method. What is not spread at all, as an area of 1, has neither interval nor
+        test. Two segments have no row in common; a segment and all rows have, which is taken into
+        account. The rows are taken as drawn independently. The reference itself has no interval
+        and no test.
 
     Notes
     -----
@@ -176,20 +168,13 @@ def gaps(
         table = _with_reference(segments, whole, merit and merit(inner[together[0]]))
         if any(isinstance(chosen[place], CountMetric) for place in together):
             table = _with_others(table, overlapping=overlapping)
-        blocks = {
-            inner[place].name: row(
-                {"metric": pl.lit(chosen[place].name), "place": pl.lit(place)}
-                | _estimates(inner[place], overlapping=overlapping)
-            )
+        estimates = {
+            inner[place].name: {"metric": pl.lit(chosen[place].name), "place": pl.lit(place)}
+            | _estimates(inner[place], overlapping=overlapping)
             for place in together
         }
-        sizes = ["n", "n_positive", "n_missing", "is_reference"]
-        parts.append(
-            table.with_columns(**blocks)
-            .select(*by_segment, *sizes, pl.concat_list(list(blocks)).alias("block"))
-            .explode("block", empty_as_null=False)
-            .unnest("block")
-        )
+        kept = [*by_segment, "n", "n_positive", "n_missing", "is_reference"]
+        parts.append(a_row_a_metric(table, kept, estimates))
     table = _finished(held_against(pl.concat(parts)), min_n, overlapping=overlapping)
     table = table.sort(*by_segment, "place").select(*by_segment, *OUTPUT[1:])
     return like(self.frame, rows.named(table))
@@ -386,6 +371,4 @@ def _finished(table: pl.LazyFrame, min_n: int, *, overlapping: bool) -> pl.LazyF
         largest_gap=most - least,
         ratio_of_extremes=least / most,
     )
-    return table.with_columns(
-        pl.when(pl.col(name).is_not_nan()).then(pl.col(name)).alias(name) for name in FIGURES
-    )
+    return table.with_columns(known(FIGURES))

@@ -265,16 +265,27 @@ def interval_of(value: IntoInterval) -> Interval:
 
 
 def checked_level(level: float) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real):
-        raise TypeError(f"`level` should be a number, got {level!r}")
-    if not 0 < level < 1:
-        raise ValueError(f"`level` should be above 0 and below 1, got {level!r}")
+    """The level as a number above 0 and below 1."""
+    check_inside("level", level, 0)
     return float(level)
 
 
-def _exact(name: str, level: float) -> float:
+def check_inside(argument: str, value: float, least: int) -> None:
+    """Refuse what is no number above `least` and below 1."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"`{argument}` should be a number, got {value!r}")
+    if not least < value < 1:
+        raise ValueError(f"`{argument}` should be above {least} and below 1, got {value!r}")
+
+
+def check_scipy(name: str) -> None:
+    """Refuse what is exact only with scipy, where there is none."""
     if not find_spec("scipy"):
         raise ModuleNotFoundError(f"bm.{name} needs scipy: pip install 'polars-binmetrics[exact]'")
+
+
+def _exact(name: str, level: float) -> float:
+    check_scipy(name)
     return checked_level(level)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, sqrt
-from numbers import Real
 from statistics import NormalDist
 
-from polars_binmetrics.intervals import checked_level, normal
+from polars_binmetrics.intervals import check_inside, checked_level, normal
 
 __all__ = ["sample_size"]
 
@@ -87,8 +86,8 @@ def sample_size(
         if len(numbers.keys() & set(names)) != 1:
             raise ValueError(f"one of `{names[0]}` and `{names[1]}` should be given")
     for name, value in (numbers | {"prevalence": prevalence, "power": power}).items():
-        _check_inside(name, value, 0)
-    _check_inside("correlation", correlation, -1)
+        check_inside(name, value, 0)
+    check_inside("correlation", correlation, -1)
     z = normal(checked_level(level))
     if rate is not None:
         if width is None:
@@ -137,10 +136,3 @@ def _least(fits: Callable[[int], bool], prevalence: float) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
-
-
-def _check_inside(name: str, value: float, least: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"`{name}` should be a number, got {value!r}")
-    if not least < value < 1:
-        raise ValueError(f"`{name}` should be above {least} and below 1, got {value!r}")

@@ -18,6 +18,7 @@ import polars as pl
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.intervals import Interval, checked_level
 from polars_binmetrics.state import SIDES
+from polars_binmetrics.thresholds import check_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -238,11 +239,8 @@ def bootstrap(
     │ 0.842105 ┆ 0.6    ┆ 0.952381 │
     └──────────┴────────┴──────────┘
     """
-    for name, number, least in (("n", n, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"`{name}` should be an integer, got {number!r}")
-        if number < least:
-            raise ValueError(f"`{name}` should be at least {least}, got {number}")
+    check_count("n", n, least=1)
+    check_count("seed", seed, least=0)
     return Bootstrap(
         checked_level(level), n=n, seed=seed, corrected=corrected, stratified=stratified
     )

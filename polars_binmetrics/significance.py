@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import TypeAlias
 
 import polars as pl
 
 from polars_binmetrics.columns import IntoColumn, column
+from polars_binmetrics.intervals import check_scipy
 from polars_binmetrics.tails import two_sided
 from polars_binmetrics.wording import documented
 
@@ -134,10 +134,7 @@ def mcnemar_exact(*, mid_p: bool = False) -> Test:
     │ 0.555556   ┆ null ┆ 0.0625  │
     └────────────┴──────┴─────────┘
     """
-    if not find_spec("scipy"):
-        raise ModuleNotFoundError(
-            "bm.mcnemar_exact needs scipy: pip install 'polars-binmetrics[exact]'"
-        )
+    check_scipy("mcnemar_exact")
     return Test(partial(_of_binomial, mid_p=_checked("mid_p", mid_p)))
 
 

@@ -72,7 +72,7 @@ def uniform(n: int, lo: float = 0, hi: float = 1) -> list[float]:
     >>> bm.uniform(5)
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    _check_count("n", n, least=2)
+    check_count("n", n, least=2)
     first, last = _ends(lo, hi)
     return [float(first + (last - first) * Fraction(i, n - 1)) for i in range(n)]
 
@@ -113,7 +113,7 @@ def dyadic(bits: int, lo: float = 0, hi: float = 1) -> list[float]:
     >>> bm.dyadic(0, -2, 2)
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
-    _check_count("bits", bits, least=0)
+    check_count("bits", bits, least=0)
     first, last = (end * 2**bits for end in _ends(lo, hi))
     if first.denominator != 1 or last.denominator != 1:
         raise ValueError(f"`lo` and `hi` should be multiples of 2**-{bits}, got {lo} and {hi}")
@@ -159,7 +159,7 @@ def quantiles(n: int, *, per: Pool = "model") -> Quantiles:
     >>> df.binmetrics.counts("score", "y", thresholds=bm.quantiles(3))["threshold"].to_list()
     [0.1, 0.2, 0.8]
     """
-    _check_count("n", n, least=2)
+    check_count("n", n, least=2)
     if per not in get_args(Pool):
         raise ValueError(f"`per` should be one of {', '.join(get_args(Pool))}, got {per!r}")
     return Quantiles(n, per)
@@ -258,7 +258,8 @@ def _ends(lo: float, hi: float) -> tuple[Fraction, Fraction]:
     return Fraction(float(lo)), Fraction(float(hi))
 
 
-def _check_count(argument: str, value: object, *, least: int) -> None:
+def check_count(argument: str, value: object, *, least: int) -> None:
+    """Refuse what is no integer of at least so much."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"`{argument}` should be an integer, got {value!r}")
     if value < least:

@@ -16,6 +16,7 @@ PARAMETERS = {
     "thresholds": "A number, several, `uniform`, `dyadic`, `quantiles` or `every_score`; by"
     " default every score. A row is called positive when ``score >= threshold``.",
     "by": "Segments: names, expressions or selectors. A null key is a segment of its own.",
+    "metrics": "Names or metric objects, as in ``['recall', bm.fbeta(2.0), 'roc_auc']``.",
     "weight": "Weight of each row, at least 0. It makes the counts Float64 sums of weights.",
     "positive": "The value of `label` that counts as positive; any other value is then negative.",
     "strict": "Call a row positive only when ``score > threshold``.",

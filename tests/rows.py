@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import erfc, sqrt
 
 import polars as pl
 from hypothesis import strategies as st
@@ -61,3 +62,20 @@ def auc(rows: list[tuple[float, bool, Fraction]]) -> Fraction | None:
     ]
     weight = sum((w for w, _ in pairs), Fraction(0))
     return sum((w * won for w, won in pairs), Fraction(0)) / weight if weight else None
+
+
+def two_sided(z: float) -> float:
+    """How often a standard normal number is as far from 0."""
+    return erfc(abs(z) / sqrt(2))
+
+
+def losses(rows: list[tuple[float, bool]]) -> list[Fraction]:
+    """For each row the share of the other class that it loses to, ties by half."""
+
+    def lost(s: float, y: bool, t: float) -> Fraction:
+        return Fraction(1, 2) if s == t else Fraction(int((s < t) is y))
+
+    sizes = {side: sum(z is not side for _, z in rows) for side in (True, False)}
+    return [
+        sum((lost(s, y, t) for t, z in rows if z is not y), Fraction(0)) / sizes[y] for s, y in rows
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, erfc, inf, isclose, log, nan, sqrt
+from math import comb, inf, isclose, log, nan, sqrt
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
 from tests.expected import EXPECTED
-from tests.rows import auc, frames
+from tests.rows import auc, frames, losses, two_sided
 
 Z = NormalDist().inv_cdf(0.975)
 FIGURES = ["difference", "standard_error", "low", "high", "z", "p_value"]
@@ -37,22 +37,6 @@ def joint(counts: tuple[int, ...]) -> pl.DataFrame:
 def discordant(b: int, c: int) -> pl.DataFrame:
     """Positives of which the model alone finds b, the baseline alone c, and both 7."""
     return joint((7, b, c, 0, 0, 0, 0, 0))
-
-
-def two_sided(z: float) -> float:
-    return erfc(abs(z) / sqrt(2))
-
-
-def losses(rows: list[tuple[float, bool]]) -> list[Fraction]:
-    """For each row the share of the other class that it loses to, ties by half."""
-
-    def lost(s: float, y: bool, t: float) -> Fraction:
-        return Fraction(1, 2) if s == t else Fraction(int((s < t) is y))
-
-    sizes = {side: sum(z is not side for _, z in rows) for side in (True, False)}
-    return [
-        sum((lost(s, y, t) for t, z in rows if z is not y), Fraction(0)) / sizes[y] for s, y in rows
-    ]
 
 
 @given(frame=frames())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import erfc, nan, sqrt
+from math import nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import stats
 
 import polars_binmetrics as bm
 from tests.expected import EXPECTED
-from tests.rows import frames
+from tests.rows import frames, losses, two_sided
 
 CELL = st.integers(1, 9)
 MATRIX = st.tuples(CELL, CELL, CELL, CELL)
@@ -43,10 +43,6 @@ def rows(segments: dict[Any, tuple[int, int, int, int]]) -> pl.DataFrame:
 def of_shares(hits: dict[str, tuple[int, int]]) -> pl.DataFrame:
     """Rows of segments in which so many of so many positives are found."""
     return rows({name: (k, 0, n - k, 0) for name, (k, n) in hits.items()})
-
-
-def two_sided(z: float) -> float:
-    return erfc(abs(z) / sqrt(2))
 
 
 def test_the_interval_of_two_proportions_is_newcombes() -> None:
@@ -164,15 +160,6 @@ def test_means_have_the_errors_of_means(overall: bool, frame: pl.DataFrame) -> N
         assert row["standard_error"] == pytest.approx(sqrt(max(variance, 0)), abs=1e-7)
 
 
-def losses(rows: list[tuple[float, bool]]) -> list[float]:
-    """For each row the share of the other class that it loses to, ties by half."""
-    found = []
-    for s, y in rows:
-        others = [t for t, z in rows if z is not y]
-        found.append(sum((0.5 if s == t else float((s < t) is y)) for t in others) / len(others))
-    return found
-
-
 @given(frame=frames(null=False))
 @settings(max_examples=8)
 def test_areas_of_a_segment_and_of_all_rows_share_the_rows_of_the_segment(
@@ -189,10 +176,10 @@ def test_areas_of_a_segment_and_of_all_rows_share_the_rows_of_the_segment(
             assert row["z"] is None
             continue
         # The error of each area is the sum of what its rows add to it.
-        mine = iter(losses(segment))
+        mine = map(float, losses(segment))
         pairs = [
             (y, lost, next(mine) if is_in else None)
-            for (_, y), lost, is_in in zip(whole, losses(whole), inside, strict=True)
+            for (_, y), lost, is_in in zip(whole, map(float, losses(whole)), inside, strict=True)
         ]
         variance = 0.0
         for side, m, n in zip((True, False), own, classes, strict=True):
