@@ -3,7 +3,7 @@
 from polars_binmetrics.areas import *
 from polars_binmetrics.choice import *
 from polars_binmetrics.example import load_example as load_example
-from polars_binmetrics.histogram import *
+from polars_binmetrics.histograms import *
 from polars_binmetrics.intervals import *
 from polars_binmetrics.namespaces import of as of
 from polars_binmetrics.planning import *

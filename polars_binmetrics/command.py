@@ -1,51 +1,40 @@
-"""The command line: evaluate a file, then show or write the table."""
+"""The command line: count files, merge the counts of many days, show or write what they tell."""
 
 from __future__ import annotations
 
 import argparse
-import ast
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from math import ceil
+from typing import Any, NoReturn, TypeAlias
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_binmetrics import thresholds
+from polars_binmetrics import files
+from polars_binmetrics.arguments import cuts_of, metric_of, positive_of
+from polars_binmetrics.evaluate import of_state
 from polars_binmetrics.example import PATH as EXAMPLE
+from polars_binmetrics.histograms import OTHER_GRIDS, check_state, merge_histograms
 from polars_binmetrics.namespaces import of
-from polars_binmetrics.registry import IntoMetric, named
-from polars_binmetrics.thresholds import IntoThresholds
+from polars_binmetrics.progress import Progress, shown
 
-T = TypeVar("T")
-
-READERS: dict[str, Callable[[list[str]], pl.LazyFrame]] = {
-    ".parquet": pl.scan_parquet,
-    ".csv": pl.scan_csv,
-    ".ipc": pl.scan_ipc,
-    ".arrow": pl.scan_ipc,
-    ".feather": pl.scan_ipc,
-    ".ndjson": pl.scan_ndjson,
-    ".jsonl": pl.scan_ndjson,
-}
-WRITERS: dict[str, Callable[[pl.DataFrame, str], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
-    ".csv": pl.DataFrame.write_csv,
-    ".json": pl.DataFrame.write_json,
-}
 #: What an argument is called in the verbs' errors, and what it is called here.
 OPTIONS = {
     "scores": "--score",
     "label": "--label",
     "by": "--by",
+    "bins": "--bins",
     "thresholds": "--threshold",
     "metrics": "--metric",
     "weight": "--weight",
     "positive": "--positive",
+    "interval": "--interval",
+    "frames": "STATE",
 }
 DEMO = (
     "--label visited_often --score logistic --score boosting --by health"
@@ -53,6 +42,11 @@ DEMO = (
 )
 #: Left out of a printed table, for its width, unless asked for; a file has them.
 DETAIL = {"tp", "fp", "fn", "tn", "n_negative"}
+CUTS = "numbers with commas, 'uniform(101)', 'dyadic(10)', 'quantiles(11)', ..."
+#: What says how rows are counted, which has been said where there is a state.
+COUNTING = ["label", "score", "by", "weight", "positive", "strict", "rollup"]
+#: Rows that are counted between two steps of a progress.
+PIECE = 5_000_000
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,43 +55,177 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message}\n")
 
+    @contextmanager
+    def naming(self, argument: str) -> Generator[None]:
+        """Refuse in one line what is wrong with an argument, or with one that the error names."""
+        try:
+            yield
+        except (PolarsError, OSError, TypeError, ValueError) as error:
+            line, _, _ = str(error).partition("\n")
+            line = OTHER_GRIDS if OTHER_GRIDS in line else line
+            named = re.match(r"`(\w+)`", line)
+            if named and named[1] in OPTIONS:
+                self.error(f"argument {OPTIONS[named[1]]}{line.removeprefix(named[0])}")
+            self.error(f"argument {argument}: {line}")
+
+
+Declare: TypeAlias = Callable[[Parser], None]
+Run: TypeAlias = Callable[[Parser, argparse.Namespace], None]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all went well, 2 and one line on stderr when not."""
     parser = Parser(prog="python -m polars_binmetrics", description=__doc__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    evaluate = commands.add_parser("evaluate", help="metrics per segment, model and threshold")
-    _declare(evaluate)
-    demo = commands.add_parser("demo", help="the same on the data that ships with the package")
-    evaluate.set_defaults(run=_evaluate, parser=evaluate)
-    demo.set_defaults(run=_demo, parser=demo)
+    for name, (text, declare, run) in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text)
+        declare(command)
+        command.set_defaults(run=run, parser=command)
     given = parser.parse_args(arguments)
-    given.run(given.parser, given)
+    try:
+        given.run(given.parser, given)
+    except KeyboardInterrupt:
+        parser.exit(130, f"{given.parser.prog}: interrupted, nothing was written\n")
     return 0
 
 
-def _declare(parser: Parser) -> None:
+def _rows(parser: Parser) -> None:
+    """Declare what says how the rows of files are counted."""
     add = parser.add_argument
     kinds = "Parquet, CSV, IPC or NDJSON"
-    files = f"{kinds}, all of one kind; globs; directories of Parquet files"
-    add("files", metavar="FILE", nargs="+", help=files)
-    add("--label", metavar="COLUMN", required=True, help="outcome, Boolean or 0 and 1")
-    add("--score", metavar="COLUMN", action="append", required=True, help="score; repeat a model")
+    add(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help=f"{kinds}, all of one kind; globs; URLs; directories of Parquet files",
+    )
+    add("--label", metavar="COLUMN", help="outcome, Boolean or 0 and 1")
+    add("--score", metavar="COLUMN", action="append", help="score; repeat a model")
     add("--by", metavar="COLUMN", action="append", default=[], help="segment; repeat a key")
-    cuts = "numbers with commas, 'uniform(101)', 'quantiles(11)', ... (default: 0.5)"
-    add("--threshold", metavar="T,T", action="append", help=cuts)
+    add("--weight", metavar="COLUMN", help="weight of each row")
+    add("--positive", metavar="VALUE", help="value of the label that counts as positive")
+    add("--rollup", action="store_true", help="add totals over the last keys, up to all rows")
+    add("--progress", action="store_true", help="show how far it is, if at a terminal")
+
+
+def _for_evaluate(parser: Parser) -> None:
+    _rows(parser)
+    add = parser.add_argument
+    add("--from-state", action="store_true", help="the files are states, which are merged")
+    add("--threshold", metavar="T,T", action="append", help=f"{CUTS} (default: 0.5)")
+    add("--strict", action="store_true", help="positive when score > threshold, not >=")
     add(
         "--metric",
         metavar="NAME",
         action="append",
-        required=True,
         help="recall, roc_auc, 'fbeta(beta=2)', ...; repeat a metric",
     )
-    add("--weight", metavar="COLUMN", help="weight of each row")
-    add("--positive", metavar="VALUE", help="value of the label that counts as positive")
-    add("--strict", action="store_true", help="positive when score > threshold, not >=")
-    add("--rollup", action="store_true", help="add totals over the last keys, up to all rows")
+    add("--interval", metavar="LEVEL", type=float, help="add confidence intervals, as of 0.95")
     add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
+
+
+def _for_histogram(parser: Parser) -> None:
+    _rows(parser)
+    parser.add_argument("--bins", metavar="T,T", help=f"limits of the bins: {CUTS}")
+    _state(parser)
+
+
+def _for_merge(parser: Parser) -> None:
+    parser.add_argument("files", metavar="STATE", nargs="+", help="states over the same bins")
+    _state(parser)
+
+
+def _state(parser: Parser) -> None:
+    parser.add_argument("--output", metavar="STATE", help="write .parquet, .ipc or .arrow")
+
+
+def _require(parser: Parser, given: argparse.Namespace, *names: str) -> None:
+    """Refuse a command without its arguments, all at once."""
+    lacking = [f"--{name}" for name in names if not getattr(given, name)]
+    if lacking:
+        parser.error(f"the following arguments are required: {', '.join(lacking)}")
+
+
+def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
+    _require(parser, given, *([] if given.from_state else ["label", "score"]), "metric")
+    if given.output is not None:
+        with parser.naming("--output"):
+            files.check_output(given.output, files.TABLES)
+    with parser.naming("--metric"):
+        asked: dict[str, Any] = {
+            "metrics": [metric_of(text) for text in given.metric],
+            "thresholds": cuts_of("thresholds", ",".join(given.threshold or ["0.5"])),
+            "interval": given.interval,
+        }
+    if given.from_state:
+        for name in COUNTING:
+            if getattr(given, name):
+                parser.error(f"argument --{name}: a state has been counted already")
+        state = _merged(parser, given.files)
+        with parser.naming("FILE"):
+            result = of_state(state, **asked)
+    else:
+        frame, counting = _counting(parser, given)
+        with parser.naming("FILE"):
+            table = of(frame).evaluate(**counting, **asked, strict=given.strict)
+        with parser.naming("FILE"), shown(given.progress):
+            result = table.collect(engine="streaming")
+    if given.output is None:
+        _show(result.drop((DETAIL - {*given.metric}) & {*result.columns}))
+    else:
+        with parser.naming("--output"):
+            files.write_table(result, given.output, files.TABLES)
+
+
+def _histogram(parser: Parser, given: argparse.Namespace) -> None:
+    _require(parser, given, "label", "score", "bins", "output")
+    with parser.naming("--output"):
+        files.check_output(given.output, files.STATES)
+    with parser.naming("--bins"):
+        bins = cuts_of("bins", given.bins)
+    frame, counting = _counting(parser, given)
+    with parser.naming("FILE"):
+        state = of(frame).histogram(**counting, bins=bins)
+    with parser.naming("FILE"), shown(given.progress) as progress:
+        if progress.looked_at and isinstance(bins, list):
+            result = _piece_by_piece(frame, progress, bins=bins, **counting)
+        else:
+            result = state.collect(engine="streaming")
+    with parser.naming("--output"):
+        files.write_table(result, given.output, files.STATES)
+
+
+def _piece_by_piece(frame: pl.LazyFrame, progress: Progress, **ask: Any) -> pl.DataFrame:
+    """The histogram of the rows as the sum of those of their pieces."""
+    rows = frame.select(pl.len()).collect(engine="streaming").item()
+    pieces = max(1, ceil(rows / PIECE))
+    states: list[pl.DataFrame] = []
+    for i in range(pieces):
+        progress.share = i / pieces
+        piece = of(frame.slice(i * PIECE, PIECE)).histogram(**ask)
+        states = [merge_histograms([*states, piece.collect(engine="streaming")])]
+    return states[0]
+
+
+def _merge(parser: Parser, given: argparse.Namespace) -> None:
+    _require(parser, given, "output")
+    with parser.naming("--output"):
+        files.check_output(given.output, files.STATES)
+    result = _merged(parser, given.files)
+    with parser.naming("--output"):
+        files.write_table(result, given.output, files.STATES)
+
+
+def _merged(parser: Parser, names: list[str]) -> pl.DataFrame:
+    """The sum of stored states."""
+    states: list[pl.DataFrame] = []
+    for name in names:
+        with parser.naming("STATE"):
+            state = files.scan([name])
+        with parser.naming(f"STATE: {name!r}"):
+            states.append(check_state(state.collect()))
+    with parser.naming("STATE"):
+        return merge_histograms(states)
 
 
 def _demo(parser: Parser, given: argparse.Namespace) -> None:
@@ -106,59 +234,19 @@ def _demo(parser: Parser, given: argparse.Namespace) -> None:
     main(arguments)
 
 
-def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
-    frame, schema = _read(parser, given.files)
-    write = _writer(parser, given.output, hidden=DETAIL - set(given.metric))
-    label = schema.get(given.label)
-    try:
-        table = of(frame).evaluate(
-            given.score,
-            given.label,
-            metrics=[_metric(text) for text in given.metric],
-            thresholds=_thresholds(",".join(given.threshold or ["0.5"])),
-            by=given.by,
-            weight=given.weight,
-            positive=_positive(given.positive, label),
-            strict=given.strict,
-            rollup=given.rollup,
-        )
-    except (PolarsError, TypeError, ValueError) as error:
-        parser.error(re.sub(r"^`(\w+)`", lambda m: f"argument {OPTIONS[m[1]]}", _line(error)))
-    try:
-        result = table.collect(engine="streaming")
-    except (PolarsError, OSError) as error:
-        parser.error(f"argument FILE: {_line(error)}")
-    try:
-        write(result)
-    except (PolarsError, OSError) as error:
-        parser.error(f"argument --output: {_line(error)}")
-
-
-def _read(parser: Parser, files: list[str]) -> tuple[pl.LazyFrame, pl.Schema]:
-    kinds = {".parquet" if Path(file).is_dir() else Path(file).suffix.lower() for file in files}
-    if len(kinds) > 1:
-        parser.error(f"argument FILE: all should be of one kind, got {_names(sorted(kinds))}")
-    (kind,) = kinds
-    if kind not in READERS:
-        parser.error(f"argument FILE: {files[0]!r}: should end in {_names(READERS)}")
-    try:
-        frame = READERS[kind](files)
-        return frame, frame.collect_schema()
-    except (PolarsError, OSError) as error:
-        parser.error(f"argument FILE: {_line(error)}")
-
-
-def _writer(
-    parser: Parser, output: str | None, hidden: set[str]
-) -> Callable[[pl.DataFrame], object]:
-    if output is None:
-        return lambda table: _show(table.drop(hidden))
-    path = Path(output)
-    if path.suffix.lower() not in WRITERS:
-        parser.error(f"argument --output: {output!r} should end in {_names(WRITERS)}")
-    if not path.parent.is_dir():
-        parser.error(f"argument --output: there is no directory {str(path.parent)!r}")
-    return lambda table: WRITERS[path.suffix.lower()](table, output)
+def _counting(parser: Parser, given: argparse.Namespace) -> tuple[pl.LazyFrame, dict[str, Any]]:
+    """The rows, and what says how they are counted."""
+    with parser.naming("FILE"):
+        frame = files.scan(given.files)
+        label = frame.collect_schema().get(given.label)
+    return frame, {
+        "scores": given.score,
+        "label": given.label,
+        "by": given.by,
+        "weight": given.weight,
+        "positive": positive_of(given.positive, label),
+        "rollup": given.rollup,
+    }
 
 
 def _show(table: pl.DataFrame) -> None:
@@ -180,70 +268,10 @@ def _show(table: pl.DataFrame) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _metric(text: str) -> IntoMetric:
-    """A name, or a name with keyword parameters as in ``fbeta(beta=2)``."""
-    call = _call(text)
-    if call is None or call.args:
-        return text
-    return _made("metrics", text, named(_name(call)), call)
-
-
-def _thresholds(text: str) -> IntoThresholds:
-    """Numbers, or a name with parameters as in ``uniform(101)``."""
-    call = _call(text)
-    if call is not None and _name(call) in thresholds.__all__:
-        make: Callable[..., IntoThresholds] = getattr(thresholds, _name(call))
-        return _made("thresholds", text, make, call)
-    try:
-        return [float(each) for each in text.split(",")]
-    except ValueError:
-        allowed = ", ".join(thresholds.__all__)
-        raise ValueError(
-            f"`thresholds` should be numbers with commas, or one of {allowed}; got {text!r}"
-        ) from None
-
-
-def _call(text: str) -> ast.Call | None:
-    """The text as the call of a name, if it is one."""
-    try:
-        call = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        return None
-    return call if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
-
-
-def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func)
-
-
-def _made(argument: str, text: str, make: Callable[..., T], call: ast.Call) -> T:
-    """What the call makes of its parameters, which are literals."""
-    try:
-        args = [ast.literal_eval(each) for each in call.args]
-        return make(
-            *args, **{str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`{argument}`: {text!r}: {error}") from None
-
-
-def _positive(text: str | None, dtype: pl.DataType | None) -> object:
-    """The value that the text stands for in a label of this type."""
-    if text is None or dtype is None:
-        return text
-    if dtype == pl.Boolean:
-        return {"true": True, "false": False}.get(text.lower(), text)
-    if dtype.is_numeric():
-        try:
-            return float(text)
-        except ValueError:
-            return text
-    return text
-
-
-def _line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
-
-
-def _names(suffixes: Iterable[str]) -> str:
-    return ", ".join(suffixes)
+#: What a command does, what it is given, and how it is run.
+COMMANDS: dict[str, tuple[str, Declare, Run]] = {
+    "evaluate": ("metrics per segment, model and threshold", _for_evaluate, _evaluate),
+    "histogram": ("count rows into a state to store and to merge", _for_histogram, _histogram),
+    "merge": ("add states, of many days, files or machines", _for_merge, _merge),
+    "demo": ("evaluate the data that ship with the package", lambda parser: None, _demo),
+}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 from polars.exceptions import DuplicateError
 
+from polars_binmetrics import areas, histograms
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
@@ -15,7 +16,7 @@ from polars_binmetrics.registry import METRICS, IntoMetric, find, listed, of_cou
 from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import filled, names_of, refuse_weights, with_ends
-from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
+from polars_binmetrics.thresholds import EveryScore, IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
 
 POSITION = ["model", "threshold"]
@@ -244,3 +245,44 @@ def evaluate(
     groups, table = filled(rows, chosen, spec, strict=strict, rollup=rollup, interval=drawn)
     shown = OUTPUT[len(COUNTS) if thresholds is None else 1 :]
     return like(self.frame, rows.named(table.select(*groups, *shown, *names)))
+
+
+def of_state(
+    state: pl.DataFrame,
+    metrics: IntoMetric | Iterable[IntoMetric],
+    *,
+    thresholds: IntoThresholds,
+    interval: IntoInterval | None,
+) -> pl.DataFrame:
+    """
+    What `evaluate` gives, from a histogram: all metrics of the counts, and `roc_auc`.
+
+    The thresholds are among those of the histogram, `every_score` all of them.
+    """
+    face = FrameFace(state)
+    chosen = find(metrics)
+    rated = [metric for metric in chosen if metric not in (*BASE, areas.roc_auc)]
+    table = histograms.cumulate(face)
+    spec = thresholds_of("thresholds", thresholds)
+    if isinstance(spec, list):
+        grid: list[float] = table["threshold"].unique().to_list()
+        for number in sorted(set(spec).difference(grid)):
+            raise ValueError(
+                f"`thresholds`: {number} is none of the state's; the nearest is"
+                f" {_nearest(number, grid)}"
+            )
+        table = table.filter(pl.col("threshold").is_in(spec))
+    elif spec != EveryScore(midpoints=False):
+        raise ValueError("`thresholds` of a state should be numbers, or every_score()")
+    sizes = [METRICS[name] for name in ("n", "n_positive", "n_negative")]
+    table = rates(FrameFace(table), sizes)
+    table = rates(FrameFace(table), rated, interval=interval)
+    if areas.roc_auc in chosen:
+        area = histograms.roc_auc(face, interval=interval)
+        by = [name for name in area.columns if name in state.columns]
+        table = table.join(area, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return table
+
+
+def _nearest(number: float, grid: Iterable[float]) -> float | None:
+    return min(grid, key=lambda each: abs(each - number), default=None)

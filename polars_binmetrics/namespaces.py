@@ -13,7 +13,7 @@ from polars_binmetrics import (
     curves,
     evaluate,
     gaps,
-    histogram,
+    histograms,
     probability,
     rates,
 )
@@ -132,9 +132,9 @@ class FrameNamespace(FrameFace[Frame]):
     roc_hull = curves.roc_hull
     attain = curves.attain
 
-    cumulate = histogram.cumulate
-    roc_auc = histogram.roc_auc
-    histogram = histogram.histogram
+    cumulate = histograms.cumulate
+    roc_auc = histograms.roc_auc
+    histogram = histograms.histogram
 
 
 pl.api.register_expr_namespace("binmetrics")(ExprNamespace)

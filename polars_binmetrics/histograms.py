@@ -345,6 +345,16 @@ def merge_histograms(
     return like(given[0], merged)
 
 
+def check_state(state: Frame) -> Frame:
+    """Refuse a frame that is no histogram."""
+    schema = state.collect_schema()
+    _groups(state.lazy(), [])
+    for name in ("threshold", *SIDES):
+        if not schema[name].is_numeric():
+            raise SchemaError(f"the frame is no histogram: its {name!r} is {schema[name]}")
+    return state
+
+
 def _sound() -> pl.Expr:
     """Whether the rows of a bin are sound, and their number is one."""
     numbers = pl.all_horizontal(pl.col(SIDES).is_between(0, inf, closed="left").fill_null(False))
