@@ -2,6 +2,7 @@
 
 from polars_binmetrics.areas import *
 from polars_binmetrics.choice import *
+from polars_binmetrics.engines import *
 from polars_binmetrics.example import load_example as load_example
 from polars_binmetrics.histograms import *
 from polars_binmetrics.intervals import *

@@ -53,6 +53,7 @@ def scan(files: Sequence[str]) -> pl.LazyFrame:
 
 def check_output(output: str, kinds: Iterable[str]) -> None:
     """Refuse a file that can't be written before any work is done for it."""
+    output = output.removeprefix("file://")
     if _suffix(output) not in kinds:
         raise ValueError(f"{output!r} should end in {_listed(kinds)}")
     if _is_local(output):
@@ -67,6 +68,7 @@ def check_output(output: str, kinds: Iterable[str]) -> None:
 
 def write_table(table: pl.DataFrame, output: str, kinds: Writers) -> None:
     """Write a table: to a file as a whole, to an object store as Polars does."""
+    output = output.removeprefix("file://")
     write = kinds[_suffix(output)]
     if _is_local(output):
         _whole(output, lambda file: write(table, file))

@@ -48,7 +48,20 @@ def limits(scores: Sweep, thresholds: Thresholds, *, finest: int | None) -> pl.L
 
 
 def _at_fixed(rows: Clean, thresholds: list[float], *, strict: bool, rollup: bool) -> Sweep:
-    finest = _counted_by_bin(rows, thresholds, strict=strict).cache()
+    finest = _counted_by_bin(rows, thresholds, strict=strict)
+    return from_places(finest, rows, thresholds, rollup=rollup)
+
+
+def from_places(
+    finest: pl.LazyFrame, rows: Clean, thresholds: list[float], *, rollup: bool
+) -> Sweep:
+    """
+    The sweep of rows counted by place, ``[*keys, model, place, rows, *SIDES]``.
+
+    A place is the number of thresholds reached; null for missing rows, and one more than there
+    are thresholds for rows at fault.
+    """
+    finest = finest.cache()
     keys = list(rows.keys.values())
     by = [*keys, *levels(rollup), "model"]
     counted = finest

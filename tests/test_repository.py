@@ -36,6 +36,7 @@ ORDER = [
     "registry",
     "table",
     "histograms",
+    "engines",
     "evaluate",
     "contrast",
     "significance",
