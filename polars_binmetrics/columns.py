@@ -118,10 +118,10 @@ def clean(
     """Select what a frame verb needs under names that no user column can have."""
     # The source is asked for its schema once; what follows asks an empty frame like it.
     header = pl.LazyFrame(schema=frame.collect_schema())
-    score_exprs, models = _resolve(header, "scores", _listed(scores))
+    score_exprs, models = _resolve(header, "scores", listed(scores))
     labels = _resolve_one(header, "label", label)
     weights: Schema = {} if weight is None else _resolve_one(header, "weight", weight)
-    key_exprs, keys = _resolve(header, "by", [] if by is None else _listed(by))
+    key_exprs, keys = _resolve(header, "by", [] if by is None else listed(by))
     if not models:
         raise ValueError("`scores` should name at least one column")
     _check_numeric("scores", models)
@@ -184,7 +184,7 @@ def _resolve_one(header: pl.LazyFrame, argument: str, value: IntoColumn) -> Sche
     return schema
 
 
-def _listed(values: IntoColumns) -> Iterable[IntoColumn]:
+def listed(values: IntoColumns) -> Iterable[IntoColumn]:
     if isinstance(values, str | pl.Expr) or not isinstance(values, Iterable):
         return [values]
     return values

@@ -14,6 +14,7 @@ from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
+from polars_binmetrics.metric import RankMetric
 from polars_binmetrics.state import BELOW, SIDES, Sweep, from_bins, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
@@ -219,6 +220,31 @@ def _ends(histogram: pl.LazyFrame, by: Sequence[str], interval: Interval) -> pl.
     table = of_ranks(swept, [areas.roc_auc], interval=interval)
     table = with_ends(table, [areas.roc_auc], interval).select(*swept.by, *ENDS)
     return table.rename(dict(zip(swept.by, by, strict=True)))
+
+
+def ranks_of(counts: pl.LazyFrame, by: Sequence[str], metric: RankMetric[[]]) -> pl.LazyFrame:
+    """A metric of the ranks from the counts along a curve, where rows between points are tied."""
+    sides = dict(zip(SIDES, ("tp", "fp"), strict=True))
+    bins = counts.sort(*by, "threshold").select(
+        *by,
+        "threshold",
+        **{
+            side: pl.col(cell) - pl.col(cell).shift(-1, fill_value=0).over(by)
+            for side, cell in sides.items()
+        },
+    )
+    below = (
+        counts.sort(*by, "threshold")
+        .group_by(by)
+        .agg(
+            threshold=pl.lit(None, pl.Float64),
+            positives=pl.col("fn").first(),
+            negatives=pl.col("tn").first(),
+        )
+    )
+    swept = _swept(pl.concat([bins, below]), by)
+    table = of_ranks(swept, [metric])
+    return table.select(*swept.by, metric.name).rename(dict(zip(swept.by, by, strict=True)))
 
 
 def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:

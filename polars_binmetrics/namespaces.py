@@ -14,6 +14,7 @@ from polars_binmetrics import (
     evaluate,
     gaps,
     histograms,
+    plots,
     probability,
     rates,
 )
@@ -110,6 +111,20 @@ class ExprNamespace(ExprFace):
     spiegelhalter_z = threshold_free(probability.spiegelhalter_z)
 
 
+class PlotNamespace(FrameFace[Frame]):
+    """Pictures of rows, curves, tables and states: `frame.binmetrics.plot`, with Altair."""
+
+    roc = plots.roc
+    pr = plots.pr
+    gain = plots.gain
+    calibration = plots.calibration
+    decision = plots.decision
+    cost = plots.cost
+    threshold = plots.threshold
+    segments = plots.segments
+    scores = plots.scores
+
+
 class FrameNamespace(FrameFace[Frame]):
     """Verbs of frames: `frame.binmetrics`. A DataFrame gives DataFrames, a LazyFrame LazyFrames."""
 
@@ -135,6 +150,11 @@ class FrameNamespace(FrameFace[Frame]):
     cumulate = histograms.cumulate
     roc_auc = histograms.roc_auc
     histogram = histograms.histogram
+
+    @property
+    def plot(self) -> PlotNamespace[Frame]:
+        """Pictures of the frame."""
+        return PlotNamespace(self.frame)
 
 
 pl.api.register_expr_namespace("binmetrics")(ExprNamespace)

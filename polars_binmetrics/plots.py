@@ -1,0 +1,579 @@
+"""The plots: of rows, of the curves and tables that the verbs give, and of stored states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from polars_binmetrics import charts, curves, evaluate, histograms
+from polars_binmetrics.charts import Axis, Legend
+from polars_binmetrics.columns import IntoColumn, IntoColumns
+from polars_binmetrics.counts import CELLS
+from polars_binmetrics.drawing import (
+    AP,
+    AUC,
+    MEAN_COST,
+    ROWS,
+    ROWS_OF_BINS,
+    check_columns,
+    curve_of,
+    drawn,
+    given,
+    keyed,
+    limits_of,
+    of_first,
+    panel_of,
+    panels_of,
+    prevalence,
+    refuse,
+    title_of,
+)
+from polars_binmetrics.face import Frame, FrameFace
+from polars_binmetrics.intervals import IntoInterval
+from polars_binmetrics.registry import IntoMetric, find
+from polars_binmetrics.state import SIDES
+from polars_binmetrics.thresholds import IntoThresholds, uniform
+from polars_binmetrics.wording import documented
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Plot = TypeVar("Plot", bound=Callable[..., Any])
+
+SHARE = (0, 1)
+FPR = Axis("fpr", "False positive rate (share of negatives)", SHARE)
+TPR = Axis("tpr", "True positive rate (share of positives)", SHARE)
+RECALL = Axis("recall", "Recall (share of positives)", SHARE)
+PRECISION = Axis("precision", "Precision (share of rows called positive)", SHARE)
+CALLED = Axis("predicted_positive_rate", "Rows called positive (share)", SHARE)
+FOUND = Axis("tpr", "Positives found (share)", SHARE)
+MEAN_SCORE = Axis("mean_score", "Mean score of the bin (probability)", SHARE)
+OBSERVED = Axis("observed_rate", "Positives in the bin (share)", SHARE)
+AT = Axis("threshold", "Threshold (score)")
+BENEFIT = Axis("net_benefit", "Net benefit (true positives per row)")
+PROBABILITY_COST = Axis("probability_cost", "Probability cost (share)", SHARE)
+COST = Axis("normalized_expected_cost", "Expected cost (share of the greatest)", (0, 0.5))
+SCORE = Axis("threshold", "Score")
+DENSITY = Axis("density", "Density (share of the class per unit of score)")
+DIAGONAL = [(0.0, 0.0), (1.0, 1.0)]
+CLASSES = ["negative", "positive"]
+#: Bars that a chart of scores has at most.
+BARS = 64
+
+RAISES = """\
+Raises
+------
+ModuleNotFoundError
+    Without altair: install polars-binmetrics[plot].
+ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
+    When an argument does not fit, or the frame is none that can be drawn, or has more than 64
+    panels.
+
+"""
+SCORES = (
+    "A score column a model, as for the verbs. Without, the frame is what is drawn: a curve, counts"
+    " at many thresholds, or a histogram."
+)
+LABEL = "The outcome, as for the verbs; with `scores` only, as all that follows."
+
+
+def plotted(scores: str = SCORES, **own: str) -> Callable[[Plot], Plot]:
+    """Document a plot, whose parameters are those of the verbs where there are scores."""
+    return documented(raises=RAISES, scores=scores, label=LABEL, **own)
+
+
+@plotted()
+def roc(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    thresholds: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw ROC curves, with the area under each.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a segment: FPR and TPR from 0 to 1, and the diagonal of chance. A
+        line that is undefined is left out.
+
+    Notes
+    -----
+    The cost of `roc_curve`; a curve keeps the points that a screen can show.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.plot.roc("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, AUC 0.750', 'chance']
+    """
+    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    verb = partial(curves.roc_curve, drop_collinear=True)
+    curve = curve_of(self, verb, ["fpr", "tpr"], scores, label, positive=positive, **ask)
+    return drawn(curve, FPR, TPR, AUC, {"chance": DIAGONAL}, tips=["threshold:Q"])
+
+
+@plotted()
+def pr(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    thresholds: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw precision-recall curves as steps, with the average precision, the area under them.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a segment: recall and precision from 0 to 1, and the prevalence,
+        which is the precision of chance.
+
+    Notes
+    -----
+    The cost of `pr_curve`; a curve keeps the points that a screen can show.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.plot.pr("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, AP 0.833', 'prevalence']
+    """
+    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["recall", "precision"]
+    curve = curve_of(self, curves.pr_curve, needed, scores, label, positive=positive, **ask)
+    groups = [*panels_of(curve), "model"]
+    return drawn(
+        # Steps go from the left, where a curve ends.
+        curve.sort(*groups, "threshold", descending=[*(False for _ in groups), True]),
+        RECALL,
+        PRECISION,
+        AP,
+        {"prevalence": prevalence},
+        tips=["threshold:Q"],
+        interpolate="step-before",
+    )
+
+
+@plotted()
+def gain(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    thresholds: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw cumulative gains: the share of positives found beside the share of rows tested.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a segment, both shares from 0 to 1, and the diagonal of chance.
+
+    Notes
+    -----
+    The cost of `gain_curve`; a curve keeps the points that a screen can show.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.plot.gain("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, n = 4', 'chance']
+    """
+    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["predicted_positive_rate", "tpr"]
+    curve = curve_of(self, curves.gain_curve, needed, scores, label, positive=positive, **ask)
+    return drawn(curve, CALLED, FOUND, ROWS, {"chance": DIAGONAL}, tips=["threshold:Q"])
+
+
+@plotted(bins="The limits of the bins, as of `calibration_curve`; with `scores` only.")
+def calibration(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    bins: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw calibration curves: the observed rate beside the mean score, bin by bin.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model with a dot a bin, a panel a segment: mean score and observed rate from 0 to
+        1, and the diagonal on which they are equal. The tooltip of a dot has the bin's rows.
+
+    Notes
+    -----
+    The cost of `calibration_curve`. Of a frame, that curve alone can be drawn, as counts do not
+    tell the mean score.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> chart = df.binmetrics.plot.calibration("score", "y", bins=[0, 0.5, 1])
+    >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, n = 4', 'calibrated']
+    """
+    ask = {"bins": bins, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["mean_score", "observed_rate", "n"]
+    curve = curve_of(
+        self, curves.calibration_curve, needed, scores, label, positive=positive, **ask
+    )
+    calibrated = {"calibrated": DIAGONAL}
+    return drawn(curve, MEAN_SCORE, OBSERVED, ROWS_OF_BINS, calibrated, tips=["n:Q"], dots=True)
+
+
+@plotted(thresholds="As of `decision_curve`; with `scores` only.")
+def decision(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    thresholds: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw decision curves: the net benefit of acting on each score, on all rows, or on none.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a segment: the net benefit in true positives per row at each
+        threshold, and that of treating all rows and none. Where treating all does harm the line
+        leaves the chart.
+
+    Notes
+    -----
+    The cost of `decision_curve`.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.plot.decision("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, n = 4', 'treat all', 'treat none']
+    """
+    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["net_benefit"]
+    curve = curve_of(self, curves.decision_curve, needed, scores, label, positive=positive, **ask)
+    references = {}
+    if {"treat_all", "treat_none"} <= {*curve.collect_schema()}:
+        references = {
+            "treat all": partial(of_first, column="treat_all"),
+            "treat none": partial(of_first, column="treat_none"),
+        }
+    return drawn(curve, AT, BENEFIT, ROWS, references, lowest=-0.1)
+
+
+@plotted()
+def cost(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw cost curves: the least expected cost for all costs and prevalences, and their mean.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a segment: the cost, as a share of the greatest, at each
+        probability cost from 0 to 1, and that of calling all rows alike. The legend has the
+        area under the line, which is the mean cost over all probability costs.
+
+    Notes
+    -----
+    The cost of `cost_curve`. Of a frame, that curve alone can be drawn.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> df.binmetrics.plot.cost("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score, mean 0.125', 'no model']
+    """
+    ask = {"by": by, "weight": weight, "rollup": rollup}
+    needed = ["probability_cost", "normalized_expected_cost"]
+    curve = curve_of(self, curves.cost_curve, needed, scores, label, positive=positive, **ask)
+    alike = {"no model": [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0)]}
+    return drawn(curve, PROBABILITY_COST, COST, MEAN_COST, alike, tips=["threshold:Q"])
+
+
+@plotted(
+    metrics="Names or metric objects of the counts; by default TPR, TNR, precision and F1.",
+    thresholds="As of `counts`; by default every percent from 0 to 1. With `scores` only.",
+)
+def threshold(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    metrics: IntoMetric | Iterable[IntoMetric] = ("tpr", "tnr", "precision", "f1"),
+    thresholds: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    strict: bool = False,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw metrics of the counts over the thresholds.
+
+    Returns
+    -------
+    alt.Chart
+        A line a model, a panel a metric and segment. Each panel has the range of its metric, or
+        that of its values where the metric has no ends.
+
+    Notes
+    -----
+    The cost of `counts` at these thresholds.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> chart = df.binmetrics.plot.threshold("score", "y", metrics=["tpr", "fpr"])
+    >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['score']
+    """
+    chosen = find(metrics)
+    names = [metric.name for metric in chosen]
+    given = scores is not None
+    ask = {
+        "thresholds": uniform(101) if thresholds is None and given else thresholds,
+        "by": by,
+        "weight": weight,
+        "rollup": rollup,
+        "strict": strict,
+    }
+    counted = curve_of(self, evaluate.counts, CELLS, scores, label, positive=positive, **ask)
+    lacking = [metric for metric in chosen if metric.name not in counted.collect_schema()]
+    rated = evaluate.rates(FrameFace(counted), lacking)
+    keys = panels_of(counted)
+    long = rated.filter(pl.col("threshold").is_finite()).unpivot(
+        names,
+        index=[*keys, "model", "threshold", *CELLS],
+        variable_name="metric",
+        value_name="metric value",
+    )
+    # An unpivot keeps no order.
+    ordered = long.with_columns(pl.col("metric").cast(pl.Enum(names)))
+    ranges = {end for metric in chosen for end in metric.range}
+    return drawn(
+        ordered.select(*keys, "metric", pl.exclude(*keys, "metric")).sort(
+            *keys, "metric", "model", "threshold"
+        ),
+        AT,
+        Axis("metric value", "Value of the metric", SHARE if ranges == {*SHARE} else None),
+        ROWS,
+        {},
+    )
+
+
+@plotted(
+    scores="A score column a model, as for the verbs. Without, the frame is a table of `evaluate`,"
+    " at one threshold.",
+    thresholds="One number, for metrics of the counts; with `scores` only.",
+    interval="As of `evaluate`; with `scores` only.",
+    rollup="Add the totals, as rows of their own.",
+)
+def segments(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    metrics: IntoMetric | Iterable[IntoMetric] = "roc_auc",
+    thresholds: float | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    strict: bool = False,
+    rollup: bool = False,
+    interval: IntoInterval | None = None,
+) -> alt.Chart:
+    """
+    Draw a forest plot: metrics with their intervals, per segment and model.
+
+    Returns
+    -------
+    alt.Chart
+        A row a segment with a dot a model, a column a metric, and a line from the lower to the
+        upper end of the confidence interval, at 95 % unless `interval` says otherwise. Where a
+        metric has no interval there is the dot alone; where it is undefined, nothing.
+
+    Notes
+    -----
+    The cost of `evaluate`.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8], "g": list("aaaa")})
+    >>> chart = df.binmetrics.plot.segments("score", "y", by="g")
+    >>> chart.to_dict()["encoding"]["yOffset"]["sort"]
+    ['score']
+    """
+    charts.require_altair()
+    chosen = find(metrics)
+    frame = self.frame.lazy()
+    if scores is not None:
+        frame = evaluate.evaluate(
+            FrameFace(frame),
+            scores,
+            given(label),
+            metrics=chosen,
+            thresholds=0.5 if thresholds is None else thresholds,
+            by=by,
+            weight=weight,
+            positive=positive,
+            strict=strict,
+            rollup=rollup,
+            interval=0.95 if interval is None else interval,
+        )
+    else:
+        ask = {"by": by, "weight": weight, "positive": positive, "thresholds": thresholds}
+        refuse(label=label, strict=strict, rollup=rollup, interval=interval, **ask)
+    names = [metric.name for metric in chosen]
+    check_columns(frame, ["model", *names])
+    table = keyed(frame).collect()
+    if "threshold" in table.columns and table["threshold"].n_unique() > 1:
+        raise ValueError(
+            f"the frame has {table['threshold'].n_unique()} thresholds: filter it to one of them"
+        )
+    points = pl.concat(
+        table.select(
+            panel_of(table).alias("panel"),
+            pl.lit(name).alias("metric"),
+            pl.col("model").alias("series"),
+            pl.col(name).alias("value"),
+            *(
+                pl.col(f"{name}_{end}" if f"{name}_{end}" in table.columns else name).alias(end)
+                for end in ("low", "high")
+            ),
+        )
+        for name in names
+    ).filter(pl.col("value").is_not_null())
+    points = pl.concat(
+        points.with_columns(pl.lit(kind).alias("kind"), pl.col(kind).alias("at"))
+        for kind in ("low", "value", "high")
+    )
+    models = table["model"].unique(maintain_order=True).to_list()
+    return charts.forest(points, title_of(frame), models)
+
+
+@plotted(
+    scores="A score column a model, as for the verbs. Without, the frame is a histogram.",
+    bins="The limits of the bins, as of `histogram`; by default 40 of equal width between the"
+    " least and the greatest score, or from 0 to 1 where they lie there. With `scores` only.",
+)
+def scores(
+    self: FrameFace[Frame],
+    scores: IntoColumns | None = None,
+    label: IntoColumn | None = None,
+    *,
+    bins: IntoThresholds | None = None,
+    by: IntoColumns | None = None,
+    weight: IntoColumn | None = None,
+    positive: object = None,
+    rollup: bool = False,
+) -> alt.Chart:
+    """
+    Draw how the scores of positives and of negatives are distributed.
+
+    Returns
+    -------
+    alt.Chart
+        A panel a model and segment, with the density of the scores in each class: the share of
+        the class per unit of the score. Scores beyond the limits are in the first and the last
+        bin. Panels with a row at fault are empty.
+
+    Notes
+    -----
+    The cost of `histogram`, and of finding the least and the greatest score. More than 64 bins
+    are drawn as so many of several bins each.
+
+    Examples
+    --------
+    >>> df = pl.DataFrame({"y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.4, 0.8]})
+    >>> chart = df.binmetrics.plot.scores("score", "y")
+    >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
+    ['negative', 'positive']
+    """
+    charts.require_altair()
+    frame = self.frame.lazy()
+    if scores is not None:
+        frame = histograms.histogram(
+            FrameFace(frame),
+            scores,
+            given(label),
+            bins=limits_of(frame, scores) if bins is None else bins,
+            by=by,
+            weight=weight,
+            positive=positive,
+            rollup=rollup,
+        )
+    else:
+        refuse(label=label, bins=bins, by=by, weight=weight, positive=positive, rollup=rollup)
+    histograms.check_state(frame)
+    state = keyed(frame).collect()
+    groups = [*panels_of(state), "model"]
+    at = pl.col("threshold")
+    # What lies beyond the limits is in the outer bars, each of them of several bins.
+    place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
+    number = at.count().cast(pl.Int64).over(groups) - 1
+    bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())
+    bars = (
+        state.filter(~at.is_nan().fill_null(False).any().over(groups) & (number > 0))
+        .with_columns(bar=bar, end=at.max().over(groups))
+        .group_by(*groups, "bar", maintain_order=True)
+        .agg(at.min(), pl.col("end").first(), pl.col(SIDES).sum())
+        .with_columns(end=at.shift(-1).over(groups).fill_null(pl.col("end")))
+        .rename(dict(zip(SIDES, reversed(CLASSES), strict=True)))
+    )
+    long = bars.unpivot(
+        CLASSES, index=[*groups, "threshold", "end"], variable_name="series", value_name="rows"
+    )
+    share = pl.col("rows") / pl.col("rows").sum().over(*groups, "series")
+    long = long.with_columns(density=share / (pl.col("end") - at))
+    last = long.filter(pl.col("end") == pl.col("end").max().over(groups))
+    steps = pl.concat([long, last.with_columns(threshold="end")]).drop("end")
+    sizes = bars.group_by(groups, maintain_order=True).agg(pl.col(CLASSES).sum())
+    texts = [
+        ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
+        for row in sizes.select(CLASSES).rows()
+    ]
+    lines = ["model", panel_of(sizes), pl.Series(texts, dtype=pl.String)]
+    named = sizes.select(*groups, panel=pl.concat_str(lines, separator="\n"))
+    points = named.join(steps, on=groups, nulls_equal=True, maintain_order="left")
+    return charts.densities(
+        points.drop(groups), SCORE, DENSITY, Legend(CLASSES, title="class"), title_of(frame)
+    )
