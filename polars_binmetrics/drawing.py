@@ -167,7 +167,7 @@ def panel_of(frame: pl.DataFrame) -> pl.Expr:
         kept = pl.col("key level")
         for i in range(len(before)):
             names[i] = pl.when(kept > i).then(names[i]).otherwise(pl.lit("all"))
-    return pl.concat_str(names, separator=" · ") if names else pl.lit("all" if level else "")
+    return pl.concat_str(names, separator=" · ") if names else pl.lit("all")
 
 
 def _around(names: list[str], name: str) -> tuple[list[str], bool, list[str]]:
@@ -181,7 +181,8 @@ def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
     share = (pl.col("tp") + pl.col("fn")) / pl.sum_horizontal(CELLS)
     first = curve.unique(panels_of(curve), keep="first", maintain_order=True)
     ends = pl.LazyFrame({"recall": [0.0, 1.0]})
-    return first.drop("recall").with_columns(precision=share).join(ends, how="cross")
+    level = first.drop("recall").with_columns(precision=share)
+    return level.join(ends, how="cross", maintain_order="left_right")
 
 
 def of_first(curve: pl.LazyFrame, column: str) -> pl.LazyFrame:
@@ -267,4 +268,4 @@ def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.Lazy
         return reference(rows).select(*keys, x.column, y.column)
     points = pl.LazyFrame(reference, schema=[x.column, y.column], orient="row")
     every = rows.select(keys).unique(maintain_order=True)
-    return every.join(points, how="cross", maintain_order="left")
+    return every.join(points, how="cross", maintain_order="left_right")

@@ -531,16 +531,10 @@ def scores(
     charts.require_altair()
     frame = self.frame.lazy()
     if scores is not None:
-        frame = histograms.histogram(
-            FrameFace(frame),
-            scores,
-            given(label),
-            bins=limits_of(frame, scores) if bins is None else bins,
-            by=by,
-            weight=weight,
-            positive=positive,
-            rollup=rollup,
-        )
+        ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
+        count = partial(histograms.histogram, FrameFace(frame), scores, given(label), **ask)
+        count(bins=0.5)  # Refuses what is wrong before any score is read.
+        frame = count(bins=limits_of(frame, scores) if bins is None else bins)
     else:
         refuse(label=label, bins=bins, by=by, weight=weight, positive=positive, rollup=rollup)
     histograms.check_state(frame)

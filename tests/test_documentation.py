@@ -18,7 +18,7 @@ import pytest
 import polars_binmetrics as bm
 from polars_binmetrics import choice
 from polars_binmetrics.metric import CountMetric, Metric, RankMetric, RowMetric
-from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace
+from polars_binmetrics.namespaces import ExprNamespace, FrameNamespace, PlotNamespace
 from polars_binmetrics.registry import METRICS
 
 README = Path(__file__).parents[1] / "README.md"
@@ -31,7 +31,7 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
 
 
 FUNCTIONS = {name: value for name, value in vars(bm).items() if inspect.isfunction(value)}
-VERBS = dict(methods(FrameNamespace))
+VERBS = {**dict(methods(FrameNamespace)), **dict(methods(PlotNamespace))}
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
 DOCUMENTED = {**VERBS, **FUNCTIONS, **EXPRESSIONS, **METRICS, **OTHER}

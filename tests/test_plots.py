@@ -1,0 +1,368 @@
+"""What is drawn: the points of the curves, with what the legend says of them, for any eye."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import combinations, pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import altair as alt
+import numpy as np
+import polars as pl
+import pytest
+import vl_convert
+from polars.exceptions import ColumnNotFoundError
+
+import polars_binmetrics as bm
+from polars_binmetrics import charts
+from polars_binmetrics.charts import Axis
+from polars_binmetrics.namespaces import PlotNamespace
+
+ROWS = bm.load_example()
+MODELS = ["logistic", "boosting"]
+LABEL = "visited_often"
+PLOTS = [name for name in vars(PlotNamespace) if not name.startswith("_")]
+#: Five rows with a tie; TPR and FPR by hand.
+FEW = pl.DataFrame({"y": [0, 1, 0, 1, 1], "s": [0.1, 0.4, 0.4, 0.6, 0.8]})
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def plot(name: str, frame: Any = ROWS, *arguments: Any, **options: Any) -> Any:
+    return getattr(frame.binmetrics.plot, name)(*arguments, **options)
+
+
+def values(chart: alt.Chart) -> pl.DataFrame:
+    stored = chart.to_dict()
+    return pl.DataFrame(stored["datasets"][stored["data"]["name"]], infer_schema_length=None)
+
+
+def series(chart: alt.Chart) -> list[str]:
+    return list(chart.to_dict()["encoding"]["color"]["scale"]["domain"])
+
+
+def svg(chart: alt.Chart) -> ElementTree.Element:
+    return ElementTree.fromstring(vl_convert.vegalite_to_svg(chart.to_json()))
+
+
+def texts(chart: alt.Chart) -> list[str]:
+    return [line for each in svg(chart).iter(f"{SVG}text") for line in each.itertext()]
+
+
+def paths(chart: alt.Chart, mark: str) -> list[list[tuple[float, float]]]:
+    """The corners of the lines on the screen, in pixels from the upper left of the panel."""
+    groups = [g for g in svg(chart).iter(f"{SVG}g") if mark in g.get("class", "").split()]
+    found = [path for group in groups for path in group.iter(f"{SVG}path")]
+    numbers = [re.findall(r"[ML]([-\d.e]+),([-\d.e]+)", path.get("d", "")) for path in found]
+    return [[(float(x), float(y)) for x, y in each] for each in numbers]
+
+
+@pytest.mark.parametrize("by", [None, "health"])
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_plot_is_a_chart_that_renders(name: str, by: str | None) -> None:
+    chart = plot(name, ROWS, MODELS, LABEL, by=by)
+    assert isinstance(chart, alt.Chart)
+    png = vl_convert.vegalite_to_png(chart.to_json())
+    assert png.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(png[i : i + 4], "big") for i in (16, 20))
+    assert 200 < width < 2_000
+    assert 70 < height < 2_000
+    shown = texts(chart)
+    assert {"boosting", "logistic"} <= {text.partition(",")[0] for text in shown}
+    if by is not None:
+        wanted = ["excellent", "fair", "good", "poor"]
+        assert [w for w in wanted if not any(w in text.split(" · ") for text in shown)] == []
+    for axis in ("x", "y"):
+        title = chart.to_dict()["encoding"][axis]["title"]
+        if name == "segments":
+            continue
+        assert "(" in title or title in ("Score", "Value of the metric")
+        assert title in shown
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_lazy_frames_are_drawn_as_eager_ones(name: str) -> None:
+    eager = plot(name, ROWS, MODELS, LABEL, by="health")
+    assert plot(name, ROWS.lazy(), MODELS, LABEL, by="health").to_dict() == eager.to_dict()
+
+
+def test_the_line_on_the_screen_is_the_curve() -> None:
+    chart = plot("roc", FEW, "s", "y")
+    # From the lowest threshold to the highest; the tie is one slanted step.
+    corners = [(1, 1), (0.5, 1), (0, 2 / 3), (0, 0)]
+    side = charts.ALONE
+    line, chance = paths(chart, "mark-line")
+    np.testing.assert_allclose(line, [(side * x, side * (1 - y)) for x, y in corners], atol=0.01)
+    np.testing.assert_allclose(chance, [(0, side), (side, 0)])
+
+
+def test_precision_is_drawn_as_the_steps_that_its_area_adds_up() -> None:
+    chart = plot("pr", FEW, "s", "y")
+    line = np.array(next(iter(paths(chart, "mark-line")))) / charts.ALONE
+    recall, precision = line[:, 0], 1 - line[:, 1]
+    area = sum(np.diff(recall) * precision[1:])
+    # Two positives at a precision of 1, one at 3/4.
+    assert math.isclose(area + recall[0] * precision[0], (1 + 1 + 3 / 4) / 3, abs_tol=1e-4)
+    assert series(chart) == ["s, AP 0.917", "prevalence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "text"), [("roc", "roc_auc", "AUC"), ("pr", "average_precision", "AP")]
+)
+def test_the_legend_has_the_metric_itself(name: str, metric: str, text: str) -> None:
+    table = ROWS.binmetrics.evaluate(MODELS, LABEL, metrics=metric)
+    expected = [f"{model}, {text} {value:.3f}" for model, value in table["model", metric].rows()]
+    assert series(plot(name, ROWS, MODELS, LABEL))[:2] == expected
+    table = ROWS.binmetrics.evaluate(MODELS, LABEL, metrics=metric, by="health")
+    panels = values(plot(name, ROWS, MODELS, LABEL, by="health"))["panel"].unique().to_list()
+    for (segment,), rows in table.group_by("health"):
+        lines = [f"{model} {text} {value:.3f}" for model, value in rows["model", metric].rows()]
+        assert "\n".join([str(segment), *lines]) in panels
+
+
+def test_the_legend_has_the_rows_and_the_mean_cost() -> None:
+    assert series(plot("gain", FEW, "s", "y"))[0] == "s, n = 5"
+    assert series(plot("calibration", FEW, "s", "y"))[0] == "s, n = 5"
+    assert series(plot("decision", FEW, "s", "y"))[0] == "s, n = 5"
+    # Corners of the hull, in (FPR, FNR): (0, 1/3) and (1/2, 0), and those of no model.
+    corners = [(0, 0), (0.6, 0.2), (1, 0)]
+    area = sum((x - w) * (y + v) / 2 for (w, v), (x, y) in pairwise(corners))
+    assert series(plot("cost", FEW, "s", "y"))[0] == f"s, mean {area:.3f}"
+
+
+@pytest.mark.parametrize("name", ["roc", "pr", "gain", "decision", "cost", "calibration"])
+def test_a_curve_is_drawn_as_its_rows_are(name: str) -> None:
+    curve = getattr(ROWS.binmetrics, f"{name}_curve")(MODELS, LABEL, by="health")
+    from_rows = values(plot(name, ROWS, MODELS, LABEL, by="health"))
+    drawn = values(plot(name, curve))
+    assert drawn["panel"].unique().sort().equals(from_rows["panel"].unique().sort())
+    if name != "roc":  # That of rows leaves out the points on a line.
+        assert drawn.equals(from_rows)
+
+
+@pytest.mark.parametrize("name", ["roc", "pr", "gain", "decision", "threshold"])
+def test_counts_and_stored_states_are_drawn(name: str) -> None:
+    state = ROWS.binmetrics.histogram(MODELS, LABEL, bins=bm.dyadic(6), by="health")
+    counts = state.binmetrics.cumulate()
+    assert plot(name, state).to_dict() == plot(name, counts).to_dict()
+    rows = ROWS.binmetrics.counts(MODELS, LABEL, thresholds=bm.dyadic(6), by="health")
+    assert plot(name, rows).to_dict() == plot(name, counts).to_dict()
+
+
+def test_the_curve_of_a_state_reaches_both_corners() -> None:
+    state = FEW.binmetrics.histogram("s", "y", bins=[0.3, 0.5])
+    # Of six pairs five are won, and one is tied in its bin.
+    line = values(plot("roc", state)).filter(series="s, AUC 0.917")
+    assert line["fpr", "tpr"].rows()[0] == (1, 1)
+    assert line["fpr", "tpr"].rows()[-1] == (0, 0)
+
+
+def test_densities_add_up_to_each_class() -> None:
+    for bins in (None, bm.dyadic(10), bm.quantiles(7, per="segment"), [0.3, 0.4, 0.9]):
+        points = values(plot("scores", ROWS, MODELS, LABEL, by="health", bins=bins))
+        assert points.group_by("panel", "series").len()["len"].max() <= 66
+        for _, steps in points.group_by("panel", "series"):
+            ordered = steps.sort("threshold")
+            widths = ordered["threshold"].diff().drop_nulls()
+            assert math.isclose((widths * ordered["density"][:-1]).sum(), 1, rel_tol=1e-6)
+
+
+def test_segments_have_their_values_and_intervals() -> None:
+    table = ROWS.binmetrics.evaluate(
+        MODELS, LABEL, metrics=["roc_auc", "tpr"], by="health", interval=0.9
+    )
+    ask: dict[str, Any] = {"metrics": ["roc_auc", "tpr"]}
+    points = values(plot("segments", table, **ask))
+    for row in table.iter_rows(named=True):
+        for metric in ("roc_auc", "tpr"):
+            at = points.filter(panel=row["health"], series=row["model"], metric=metric)
+            expected = [row[f"{metric}{end}"] for end in ("_low", "", "_high")]
+            assert np.allclose(at["at"], expected, rtol=1e-8)
+    again = plot("segments", ROWS, MODELS, LABEL, by="health", interval=0.9, **ask)
+    assert values(again).equals(points)
+
+
+def test_totals_are_panels_of_all() -> None:
+    points = values(plot("roc", ROWS, MODELS, LABEL, by="health", rollup=True))
+    first = points["panel"].unique(maintain_order=True)[0]
+    assert first.startswith("all\nboosting AUC 0.655")
+
+
+def test_every_metric_has_its_panel_in_the_order_asked_for() -> None:
+    chart = plot("threshold", ROWS, MODELS, LABEL, metrics=["tpr", "lr_positive", "fpr"])
+    panels = values(chart)["panel"].unique(maintain_order=True).to_list()
+    assert [panel.partition("\n")[0] for panel in panels] == ["tpr", "lr_positive", "fpr"]
+
+
+@pytest.mark.parametrize("shape", ["falling", "noise", "steps"])
+def test_thinning_changes_no_dot_of_the_picture(shape: str) -> None:
+    rng = np.random.default_rng(7)
+    n = 50_000
+    x = np.sort(rng.random(n).round(5 if shape == "steps" else 15))
+    y = {"falling": 1 - x**2, "noise": rng.random(n), "steps": np.sort(rng.random(n).round(2))}
+    full = pl.DataFrame({"model": "a", "x": x, "y": y[shape]})
+    axes = Axis("x", "", (0, 1)), Axis("y", "")
+    thin = charts.thinned(full.lazy(), ["model"], *axes).collect()
+    assert thin.height <= 4 * charts.DOTS + 4
+
+    def covered(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
+        """The lowest and the highest point of the line in each column of dots."""
+        xs, ys = frame["x"].to_numpy(), frame["y"].to_numpy()
+        edges = np.arange(1, charts.DOTS) / charts.DOTS
+        crossed = pl.DataFrame({"x": edges, "y": np.interp(edges, xs, ys)})
+        dots = pl.concat([frame.select("x", "y"), crossed]).with_columns(
+            dot=(pl.col("x") * charts.DOTS).floor()
+        )
+        reach = dots.group_by("dot").agg(low=pl.col("y").min(), high=pl.col("y").max())
+        return reach.sort("dot").to_numpy()
+
+    # Where a line goes straight up at an edge, either end of it may be that of the edge.
+    same = np.isclose(covered(thin), covered(full), atol=1e-9).all(axis=1)
+    assert same.mean() > (0.99 if shape == "steps" else 0.9999)
+
+
+def test_a_curve_of_many_rows_is_drawn_with_few_points() -> None:
+    rng = np.random.default_rng(3)
+    rows = pl.DataFrame({"s": rng.random(200_000), "y": rng.random(200_000) < 0.3})
+    for name in ("roc", "pr", "gain"):
+        assert values(plot(name, rows, "s", "y")).height < 4 * charts.DOTS
+
+
+#: G. Machado, M. Oliveira and L. Fernandes, A physiologically-based model for simulation of color
+#: vision deficiency, IEEE TVCG 15, 2009, at full severity.
+VISION = {
+    "usual": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+TO_XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.0721750],
+    [0.0193339, 0.1191920, 0.9503041],
+]
+
+
+def light(colour: str) -> np.ndarray[Any, Any]:
+    """Red, green and blue of an sRGB colour, as amounts of light."""
+    share = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    xyz = np.array(TO_XYZ) @ rgb / [0.95047, 1, 1.08883]
+    f = np.where(xyz > 0.008856, np.cbrt(np.maximum(xyz, 0)), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_are_apart_for_any_eye(vision: str) -> None:
+    seen = [lab(np.clip(np.array(VISION[vision]) @ light(c), 0, 1)) for c in charts.COLOURS]
+    # A difference of 2 can just be seen; this is ten times as much.
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 20
+
+
+@pytest.mark.parametrize(("ground", "least"), [("#ffffff", 3.0), ("#333333", 2.0)])
+def test_colours_stand_out_from_light_and_dark_grounds(ground: str, least: float) -> None:
+    for colour in (*charts.COLOURS, charts.REFERENCE):
+        bright = sorted(float(np.array(TO_XYZ[1]) @ light(each)) for each in (colour, ground))
+        assert (bright[1] + 0.05) / (bright[0] + 0.05) >= least
+
+
+def test_a_chart_leaves_text_and_ground_to_the_theme_of_the_page() -> None:
+    for name in PLOTS:
+        stored = plot(name, ROWS, MODELS, LABEL, by="health").to_dict()
+        assert "background" not in stored
+        assert not re.search(r"labelColor|titleColor", str(stored["encoding"]))
+
+
+def test_many_models_differ_by_colour_or_dash() -> None:
+    names = [f"m{i:02}" for i in range(20)]
+    rows = FEW.select("y", *(pl.col("s").alias(name) for name in names))
+    encoding = plot("roc", rows, names, "y").to_dict()["encoding"]
+    looks = zip(
+        encoding["color"]["scale"]["range"],
+        map(tuple, encoding["strokeDash"]["scale"]["range"]),
+        strict=True,
+    )
+    assert len(set(looks)) == 21
+
+
+@pytest.mark.parametrize("by", [None, "g"])
+@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("rows", ["none", "all null", "at fault", "one class"])
+def test_what_has_no_curve_is_an_empty_chart(rows: str, name: str, by: str | None) -> None:
+    score = {"none": [], "all null": [None] * 2, "at fault": [0.5, math.nan], "one class": [0, 1]}
+    label = [1, 1] if rows == "one class" else [0, 1]
+    schema = {"g": pl.String, "s": pl.Float64, "y": pl.Int64}
+    some = pl.DataFrame(
+        {"g": ["a"] * len(score[rows]), "s": score[rows], "y": label[: len(score[rows])]},
+        schema=schema,
+    )
+    chart = plot(name, some, "s", "y", by=by)
+    assert vl_convert.vegalite_to_png(chart.to_json()).startswith(b"\x89PNG")
+
+
+def test_keys_and_models_may_be_called_as_anything() -> None:
+    names = ["panel", "series", "order", "alone", "mark", "key level", "a: b", "x.y[0]", "<b>"]
+    for name in names:
+        rows = ROWS.rename({"health": name, "logistic": 'it\'s \\ "a" : model'})
+        chart = plot("roc", rows, 'it\'s \\ "a" : model', LABEL, by=name)
+        assert 'it\'s \\ "a" : model' in texts(chart)
+        assert name in texts(chart)
+
+
+def test_null_keys_weights_and_strings_are_drawn() -> None:
+    rows = pl.DataFrame(
+        {"g": [None, None, 1, 1], "s": [0.1, 0.9, 0.2, 0.8], "y": ["n", "p", "n", "p"], "w": 0.5}
+    )
+    chart = plot("gain", rows, "s", "y", by="g", positive="p", weight="w")
+    assert sorted(set(values(chart)["panel"])) == ["1\nn = 1", "null\nn = 1"]
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(name: str) -> None:
+        return None
+
+    monkeypatch.setattr(charts, "find_spec", none)
+    for name in PLOTS:
+        with pytest.raises(ModuleNotFoundError, match=r"pip install 'polars-binmetrics\[plot\]'"):
+            plot(name, ROWS, MODELS, LABEL)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_wrong_arguments_are_named(name: str) -> None:
+    with pytest.raises(TypeError, match="`label` should be given with `scores`"):
+        plot(name, ROWS, MODELS)
+    with pytest.raises(TypeError, match="`by` should be given with `scores` only"):
+        plot(name, ROWS, by="health")
+    with pytest.raises(ColumnNotFoundError, match=r"has no column '(model|threshold)'"):
+        plot(name, ROWS)
+    with pytest.raises(ColumnNotFoundError, match="`scores`: unable to find column"):
+        plot(name, ROWS, "nope", LABEL)
+
+
+def test_more_panels_than_can_be_read_are_refused() -> None:
+    rows = pl.concat([FEW.with_columns(g=i) for i in range(65)])
+    for name in ("roc", "scores"):
+        with pytest.raises(ValueError, match="a chart of 65 panels can't be read: filter"):
+            plot(name, rows, "s", "y", by="g")
+
+
+def test_segments_are_those_of_one_threshold() -> None:
+    table = FEW.binmetrics.evaluate("s", "y", metrics="tpr", thresholds=[0.2, 0.5])
+    with pytest.raises(ValueError, match="the frame has 2 thresholds: filter it to one of them"):
+        plot("segments", table, metrics="tpr")
