@@ -129,7 +129,12 @@ def forest(points: pl.DataFrame, title: str, models: Sequence[str]) -> alt.Chart
         ),
         detail=["panel:N", "series:N"],
         tooltip=["panel:N", "series:N", "metric:N", "value:Q", "low:Q", "high:Q"],
-        column=alt.Column("metric:N", title=None, sort=_order(points, "metric")),
+        facet=alt.Facet(
+            "metric:N",
+            title=None,
+            sort=_order(points, "metric"),
+            columns=min(max(1, points["metric"].n_unique()), 3),
+        ),
     )
     height = max(ALONE // 4, 14 * len(models) * max(1, points["panel"].n_unique()))
     chart = chart.properties(

@@ -9,13 +9,14 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from math import ceil
 from typing import Any, NoReturn, TypeAlias
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_binmetrics import files
+from polars_binmetrics import files, report
 from polars_binmetrics.arguments import cuts_of, metric_of, positive_of
 from polars_binmetrics.evaluate import of_state
 from polars_binmetrics.example import PATH as EXAMPLE
@@ -34,12 +35,15 @@ OPTIONS = {
     "weight": "--weight",
     "positive": "--positive",
     "interval": "--interval",
+    "level": "--interval",
     "frames": "STATE",
 }
 DEMO = (
     "--label visited_often --score logistic --score boosting --by health"
     " --threshold 0.3,0.5 --metric precision --metric recall --metric roc_auc"
 )
+#: What a report tells unless asked for other metrics.
+REPORTED = ["roc_auc", "tpr", "tnr", "precision", "f1"]
 #: Left out of a printed table, for its width, unless asked for; a file has them.
 DETAIL = {"tp", "fp", "fn", "tn", "n_negative"}
 CUTS = "numbers with commas, 'uniform(101)', 'dyadic(10)', 'quantiles(11)', ..."
@@ -84,6 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         given.run(given.parser, given)
+    except ModuleNotFoundError as error:
+        given.parser.error(str(error))
     except KeyboardInterrupt:
         parser.exit(130, f"{given.parser.prog}: interrupted, nothing was written\n")
     return 0
@@ -109,6 +115,18 @@ def _rows(parser: Parser) -> None:
 
 
 def _for_evaluate(parser: Parser) -> None:
+    _asked(parser)
+    add = parser.add_argument
+    add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
+
+
+def _for_report(parser: Parser) -> None:
+    _asked(parser)
+    parser.add_argument("--html", metavar="FILE", help="the page to write, .html")
+
+
+def _asked(parser: Parser) -> None:
+    """Declare what is asked of rows or of states."""
     _rows(parser)
     add = parser.add_argument
     add("--from-state", action="store_true", help="the files are states, which are merged")
@@ -121,7 +139,6 @@ def _for_evaluate(parser: Parser) -> None:
         help="recall, roc_auc, 'fbeta(beta=2)', ...; repeat a metric",
     )
     add("--interval", metavar="LEVEL", type=float, help="add confidence intervals, as of 0.95")
-    add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
 
 
 def _for_histogram(parser: Parser) -> None:
@@ -151,23 +168,17 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
     if given.output is not None:
         with parser.naming("--output"):
             files.check_output(given.output, files.TABLES)
-    with parser.naming("--metric"):
-        asked: dict[str, Any] = {
-            "metrics": [metric_of(text) for text in given.metric],
-            "thresholds": cuts_of("thresholds", ",".join(given.threshold or ["0.5"])),
-            "interval": given.interval,
-        }
+    asked = _question(parser, given)
     if given.from_state:
-        for name in COUNTING:
-            if getattr(given, name):
-                parser.error(f"argument --{name}: a state has been counted already")
-        state = _merged(parser, given.files)
-        with parser.naming("FILE"):
+        state = _state_of(parser, given)
+        with parser.naming("STATE"):
             result = of_state(state, **asked)
     else:
         frame, counting = _counting(parser, given)
         with parser.naming("FILE"):
-            table = of(frame).evaluate(**counting, **asked, strict=given.strict)
+            table = of(frame).evaluate(
+                **counting, **asked, strict=given.strict, rollup=given.rollup
+            )
         with parser.naming("FILE"), shown(given.progress):
             result = table.collect(engine="streaming")
     if given.output is None:
@@ -175,6 +186,47 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
     else:
         with parser.naming("--output"):
             files.write_table(result, given.output, files.TABLES)
+
+
+def _report(parser: Parser, given: argparse.Namespace) -> None:
+    _require(parser, given, *([] if given.from_state else ["label", "score"]), "html")
+    if given.rollup:
+        parser.error("argument --rollup: a report has all rows and the finest segments")
+    with parser.naming("--html"):
+        files.check_output(given.html, [".html"])
+    given.metric = given.metric or REPORTED
+    given.interval = 0.95 if given.interval is None else given.interval
+    asked = _question(parser, given)
+    facts = {"files": ", ".join(given.files), "made": f"{datetime.now():%Y-%m-%d %H:%M}"}
+    if given.from_state:
+        state = _state_of(parser, given)
+        with parser.naming("STATE"):
+            page = report.of_states(state, **asked, facts=facts)
+    else:
+        frame, counting = _counting(parser, given)
+        facts |= {"label": given.label, "models": ", ".join(given.score)}
+        with parser.naming("FILE"), shown(given.progress):
+            page = report.of_rows(frame, **counting, **asked, strict=given.strict, facts=facts)
+    with parser.naming("--html"):
+        files.write_text(page, given.html)
+
+
+def _question(parser: Parser, given: argparse.Namespace) -> dict[str, Any]:
+    """What is asked of the counts."""
+    with parser.naming("--metric"):
+        return {
+            "metrics": [metric_of(text) for text in given.metric],
+            "thresholds": cuts_of("thresholds", ",".join(given.threshold or ["0.5"])),
+            "interval": given.interval,
+        }
+
+
+def _state_of(parser: Parser, given: argparse.Namespace) -> pl.DataFrame:
+    """The sum of the states given, of which nothing is counted again."""
+    for name in COUNTING:
+        if getattr(given, name):
+            parser.error(f"argument --{name}: a state has been counted already")
+    return _merged(parser, given.files)
 
 
 def _histogram(parser: Parser, given: argparse.Namespace) -> None:
@@ -185,10 +237,10 @@ def _histogram(parser: Parser, given: argparse.Namespace) -> None:
         bins = cuts_of("bins", given.bins)
     frame, counting = _counting(parser, given)
     with parser.naming("FILE"):
-        state = of(frame).histogram(**counting, bins=bins)
+        state = of(frame).histogram(**counting, bins=bins, rollup=given.rollup)
     with parser.naming("FILE"), shown(given.progress) as progress:
         if progress.looked_at and isinstance(bins, list):
-            result = _piece_by_piece(frame, progress, bins=bins, **counting)
+            result = _piece_by_piece(frame, progress, bins=bins, **counting, rollup=given.rollup)
         else:
             result = state.collect(engine="streaming")
     with parser.naming("--output"):
@@ -245,7 +297,6 @@ def _counting(parser: Parser, given: argparse.Namespace) -> tuple[pl.LazyFrame, 
         "by": given.by,
         "weight": given.weight,
         "positive": positive_of(given.positive, label),
-        "rollup": given.rollup,
     }
 
 
@@ -271,6 +322,7 @@ def _show(table: pl.DataFrame) -> None:
 #: What a command does, what it is given, and how it is run.
 COMMANDS: dict[str, tuple[str, Declare, Run]] = {
     "evaluate": ("metrics per segment, model and threshold", _for_evaluate, _evaluate),
+    "report": ("a page with tables and charts, for any browser", _for_report, _report),
     "histogram": ("count rows into a state to store and to merge", _for_histogram, _histogram),
     "merge": ("add states, of many days, files or machines", _for_merge, _merge),
     "demo": ("evaluate the data that ship with the package", lambda parser: None, _demo),

@@ -53,6 +53,7 @@ ORDER = [
     "files",
     "progress",
     "arguments",
+    "report",
     "command",
     "__init__",
     "__main__",

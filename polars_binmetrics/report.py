@@ -1,0 +1,240 @@
+"""The report: one page with the tables and charts of all models and segments, for any browser."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from polars_binmetrics import charts
+from polars_binmetrics.drawing import panels_of
+from polars_binmetrics.evaluate import of_state
+from polars_binmetrics.histograms import merge_histograms
+from polars_binmetrics.namespaces import PlotNamespace, of
+from polars_binmetrics.registry import IntoMetric, find
+from polars_binmetrics.thresholds import IntoThresholds
+
+if TYPE_CHECKING:
+    import altair as alt
+
+CAPTIONS = {
+    "roc": "ROC curves: the higher, the better; the diagonal is chance.",
+    "pr": "Precision and recall: what is found, and how much of what is called positive is.",
+    "calibration": "Calibration: scores that are probabilities lie on the diagonal.",
+    "decision": "Decision curves: the net benefit of acting on a score at each threshold.",
+    "threshold": "Metrics over the thresholds.",
+    "scores": "The scores of positives and of negatives: the less they overlap, the better.",
+}
+#: What is drawn of each segment, too.
+TOLD = ["roc", "pr", "calibration", "scores"]
+#: Read on white and on black grounds alike.
+INK, GRID = "#767676", "#8886"
+LOOK = {
+    "background": "transparent",
+    "view": {"stroke": GRID},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": INK,
+        "tickColor": INK,
+        "gridColor": GRID,
+    },
+    "legend": {"labelColor": INK, "titleColor": INK},
+    "header": {"labelColor": INK, "titleColor": INK},
+}
+UNKNOWN = "&ndash;"
+STYLE = """
+:root { color-scheme: light dark; --line: #8886; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
+dl { display: grid; gap: 0 1rem; grid-template-columns: max-content 1fr; } dd { margin: 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--line); padding: .2rem .7rem; text-align: right;
+  white-space: nowrap; }
+th.text, td.text { text-align: left; }
+td small { opacity: .75; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
+figure { margin: 1rem 0; max-width: 100%; } img { max-width: 100%; height: auto; }
+figcaption { margin-bottom: .5rem; }
+"""
+#: The browser fetches nothing, whatever the page says.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+class Part(NamedTuple):
+    """The table of all rows or of the segments, and what draws a chart of them."""
+
+    table: pl.DataFrame
+    draw: Callable[[str], Any]
+
+
+def of_rows(
+    frame: pl.LazyFrame,
+    *,
+    by: Sequence[str],
+    metrics: Iterable[IntoMetric],
+    thresholds: IntoThresholds,
+    interval: float,
+    strict: bool,
+    facts: Mapping[str, str],
+    **counting: Any,
+) -> str:
+    """The page of rows, whose charts are exact and read them once each."""
+    _require_extra()
+    asked = list(metrics)
+
+    def part(by: Sequence[str]) -> Part:
+        table = of(frame).evaluate(
+            **counting,
+            by=by,
+            metrics=asked,
+            thresholds=thresholds,
+            interval=interval,
+            strict=strict,
+        )
+
+        def draw(name: str) -> Any:
+            return getattr(PlotNamespace(frame), name)(**counting, by=by)
+
+        return Part(table.collect(engine="streaming"), draw)
+
+    return _page(part([]), part(by) if by else None, list(CAPTIONS), asked, interval, facts)
+
+
+def of_states(
+    state: pl.DataFrame,
+    *,
+    metrics: Iterable[IntoMetric],
+    thresholds: IntoThresholds,
+    interval: float,
+    facts: Mapping[str, str],
+) -> str:
+    """The page of a state, which has all but the calibration."""
+    _require_extra()
+    asked = list(metrics)
+    if "level" in panels_of(state):  # The totals are counted again.
+        state = state.filter(pl.col("level") == pl.col("level").max()).drop("level")
+    by = panels_of(state)
+
+    def part(state: pl.DataFrame) -> Part:
+        table = of_state(state, asked, thresholds=thresholds, interval=interval)
+
+        def draw(name: str) -> Any:
+            return getattr(PlotNamespace(state), name)()
+
+        return Part(table, draw)
+
+    names = [name for name in CAPTIONS if name != "calibration"]
+    total = part(merge_histograms([state.drop(by)]))
+    return _page(total, part(state) if by else None, names, asked, interval, facts)
+
+
+def _require_extra() -> None:
+    charts.require_altair()
+    if not find_spec("vl_convert"):
+        raise ModuleNotFoundError(
+            "a report needs vl-convert-python: pip install 'polars-binmetrics[plot]'"
+        )
+
+
+def _page(
+    total: Part,
+    segments: Part | None,
+    names: Sequence[str],
+    metrics: Sequence[IntoMetric],
+    interval: float,
+    facts: Mapping[str, str],
+) -> str:
+    known = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items()
+    )
+    chosen = [metric.name for metric in find(metrics)]
+    body = [f"<h1>How good are these models?</h1><dl>{known}</dl>"]
+    body += ["<h2>All rows</h2>", _table(total.table, chosen, interval)]
+    body += [_figures(total, names)]
+    if segments is not None:
+        keys = panels_of(segments.table)
+        body += [f"<h2>By {escape(', '.join(keys))}</h2>"]
+        body += [
+            _forest(segments.table, chosen, interval),
+            _table(segments.table, chosen, interval),
+        ]
+        number = segments.table.select(keys).n_unique()
+        if number <= charts.MOST_PANELS:
+            body += [_figures(segments, [name for name in names if name in TOLD])]
+        else:
+            body += [f"<p>The curves of {number:,} segments are too many to be drawn.</p>"]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>How good are these models?</title><style>{STYLE}</style></head>\n"
+        f"<body>{''.join(body)}</body></html>\n"
+    )
+
+
+def _forest(table: pl.DataFrame, metrics: Sequence[str], interval: float) -> str:
+    """The segments at the first threshold."""
+    first: list[float] = table["threshold"].sort().head(1).to_list()
+    chart = PlotNamespace(table.filter(pl.col("threshold").is_in(first))).segments(metrics=metrics)
+    at = "".join(f"; at a threshold of {threshold:g}" for threshold in first)
+    return _figure(chart, f"Each segment, with intervals at {interval:.0%}{at}.")
+
+
+def _figures(part: Part, names: Iterable[str]) -> str:
+    drawn = (_figure(part.draw(name), CAPTIONS[name]) for name in names)
+    return f'<div class="figures">{"".join(drawn)}</div>'
+
+
+def _figure(chart: alt.Chart, caption: str) -> str:
+    """A chart as a picture in the page, which loads and runs nothing."""
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg({**chart.to_dict(), "config": LOOK})
+    source = str(b64encode(svg.encode()), "ascii")
+    return (
+        f"<figure><figcaption>{escape(caption)}</figcaption>"
+        f'<img alt="{escape(caption)}" src="data:image/svg+xml;base64,{source}"></figure>'
+    )
+
+
+def _table(table: pl.DataFrame, metrics: Sequence[str], interval: float) -> str:
+    """The table with each metric in one column, its interval beside it."""
+    texts = [*panels_of(table), "model"]
+    sizes = [name for name in ("n", "n_positive", "n_missing") if name in table.columns]
+    head = [_cell("th", name, text=True) for name in texts]
+    head += [_cell("th", name) for name in ("threshold", *sizes)]
+    head += [_cell("th", f"{name} ({interval:.0%})") for name in metrics]
+    rows: list[str] = []
+    for row in table.iter_rows(named=True):
+        cells = [_cell("td", "null" if row[key] is None else row[key], text=True) for key in texts]
+        cells += [f"<td>{_number(row['threshold'])}</td>"]
+        cells += [
+            f"<td>{UNKNOWN if row[n] is None else format(row[n], ',.10g')}</td>" for n in sizes
+        ]
+        for name in metrics:
+            low, high = (row.get(f"{name}_{end}") for end in ("low", "high"))
+            sure = low is not None and high is not None
+            beside = f" <small>{_number(low)} to {_number(high)}</small>" if sure else ""
+            cells.append(f"<td>{_number(row[name])}{beside}</td>")
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="wide"><table><thead><tr>{"".join(head)}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _cell(tag: str, value: object, *, text: bool = False) -> str:
+    kind = ' class="text"' if text else ""
+    return f"<{tag}{kind}>{escape(str(value))}</{tag}>"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.5g}"

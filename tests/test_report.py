@@ -1,0 +1,201 @@
+"""The report: one page that a browser shows as it is, without a network."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import polars_binmetrics as bm
+from polars_binmetrics import report
+from polars_binmetrics.command import main
+from polars_binmetrics.example import PATH
+from tests.test_command import refused
+
+ASK = ["--label", "visited_often", "--score", "logistic", "--score", "boosting", "--by", "health"]
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+#: Measures the page and leaves what it finds where the browser's dump of it shows.
+MEASURE = """<pre id="seen"></pre><script>addEventListener("load", () => {
+  const sizes = [...document.images].map(i => [i.naturalWidth, i.naturalHeight, i.width]);
+  const root = document.documentElement;
+  document.getElementById("seen").textContent = JSON.stringify({sizes,
+    overflow: root.scrollWidth - root.clientWidth, rows: document.querySelectorAll("tr").length,
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    ground: getComputedStyle(root).colorScheme,
+    asked: performance.getEntriesByType("resource").map(e => e.name).filter(
+      name => !name.startsWith("data:"))});
+});</script></body>"""
+
+
+def write(folder: Path, *arguments: str) -> str:
+    """The page that the command writes."""
+    page = folder / "report.html"
+    main(["report", *arguments, "--html", str(page)])
+    return page.read_text()
+
+
+def tables(page: str) -> list[list[list[str]]]:
+    """The cells of the tables of a page, row by row."""
+
+    found: list[list[list[str]]] = []
+
+    class Reader(HTMLParser):
+        within = False
+
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            if tag == "table":
+                found.append([])
+            elif tag == "tr":
+                found[-1].append([])
+            elif tag in ("td", "th"):
+                found[-1][-1].append("")
+                self.within = True
+
+        def handle_endtag(self, tag: str) -> None:
+            self.within = self.within and tag not in ("td", "th")
+
+        def handle_data(self, data: str) -> None:
+            if self.within:
+                found[-1][-1][-1] += data
+
+    Reader().feed(page)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of the rows that ship with the package."""
+    return write(tmp_path_factory.mktemp("page"), str(PATH), *ASK, "--threshold", "0.3")
+
+
+def test_the_tables_have_what_evaluate_gives(page: str) -> None:
+    total, segments = tables(page)
+    table = bm.load_example().binmetrics.evaluate(
+        ["logistic", "boosting"],
+        "visited_often",
+        metrics=["roc_auc", "f1"],
+        by="health",
+        thresholds=0.3,
+        interval=0.95,
+    )
+    assert [row[:2] for row in segments[1:]] == [[*row] for row in table["health", "model"].rows()]
+    for cells, row in zip(segments[1:], table.iter_rows(named=True), strict=True):
+        shown = dict(zip(segments[0], cells, strict=True))
+        for name in ("roc_auc", "f1"):
+            expected = "{:.3f} {:.3f} to {:.3f}".format(
+                *(row[name + end] for end in ("", "_low", "_high"))
+            )
+            assert shown[f"{name} (95%)"] == expected
+        assert shown["n"] == f"{row['n']:,}"
+    assert len(total) == 3
+
+
+def test_a_page_of_states_is_that_of_their_rows(tmp_path: Path) -> None:
+    states = []
+    for i, rows in enumerate(bm.load_example().iter_slices(8_000)):
+        rows.write_parquet(tmp_path / f"rows-{i}.parquet")
+        states.append(str(tmp_path / f"state-{i}.parquet"))
+        source = [str(tmp_path / f"rows-{i}.parquet"), *ASK, "--bins", "dyadic(6)", "--rollup"]
+        main(["histogram", *source, "--output", states[-1]])
+    options = ["--threshold", "0.25", "--metric", "tpr", "--metric", "precision"]
+    merged = tables(write(tmp_path, "--from-state", *states, *options))
+    whole = tables(write(tmp_path, str(PATH), *ASK, *options))
+    for ours, theirs in zip(merged, whole, strict=True):
+        lacking = theirs[0].index("n_missing")
+        assert ours == [row[:lacking] + row[lacking + 1 :] for row in theirs]
+
+
+def test_a_page_asks_for_nothing_and_runs_nothing(page: str) -> None:
+    assert "<script" not in page
+    sources = re.findall(r'(?:src|href)="([^"]{0,30})', page)
+    assert sources
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+
+
+def test_names_are_text_not_markup(tmp_path: Path) -> None:
+    odd = '<img src="http://example.org/x.png">&amp;'
+    rows = bm.load_example().rename({"health": odd, "logistic": "<script>"})
+    rows = rows.with_columns(pl.col(odd).replace("poor", "</table><b>"))
+    rows.write_parquet(tmp_path / "rows.parquet")
+    ask = ["--label", "visited_often", "--score", "<script>", "--by", odd]
+    page = write(tmp_path, str(tmp_path / "rows.parquet"), *ASK[:2], *ask[2:])
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert tables(page)[1][0][0] == odd
+    assert {row[0] for row in tables(page)[1]} > {"</table><b>"}
+
+
+def test_many_segments_have_a_table_and_no_curves(tmp_path: Path) -> None:
+    rows = bm.load_example().with_columns(health=pl.int_range(pl.len()) % 100)
+    rows.write_parquet(tmp_path / "rows.parquet")
+    page = write(tmp_path, str(tmp_path / "rows.parquet"), *ASK)
+    assert "The curves of 100 segments are too many to be drawn." in page
+    assert len(tables(page)[1]) == 1 + 100 * 2
+
+
+def test_rows_of_one_class_and_no_rows_make_a_page(tmp_path: Path) -> None:
+    for rows in (bm.load_example().filter("visited_often").head(9), bm.load_example().clear()):
+        rows.write_parquet(tmp_path / "rows.parquet")
+        assert tables(write(tmp_path, str(tmp_path / "rows.parquet"), *ASK))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--html", "page.txt"], "argument --html: 'page.txt' should end in .html"),
+        (["--html", "/no/where/page.html"], "argument --html: there is no directory"),
+        ([], "the following arguments are required: --html"),
+        (["--html", "page.html", "--label", "nope"], "argument --label: "),
+        (["--html", "page.html", "--interval", "95"], "argument --interval"),
+        (["--html", "page.html", "--rollup"], "argument --rollup: a report has"),
+    ],
+)
+def test_wrong_input_is_refused_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"error: {message}" in refused(capsys, "report", str(PATH), *ASK, *arguments)
+
+
+def test_a_missing_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    line = refused(capsys, "report", str(PATH), *ASK, "--html", "page.html")
+    assert "a report needs vl-convert-python: pip install 'polars-binmetrics[plot]'" in line
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [360, 1400])
+def test_a_browser_shows_the_page_whole(page: str, tmp_path: Path, width: int) -> None:
+    # The page's own policy lets no script run, so that of the test comes in its place.
+    measured = re.sub(r"<meta http-equiv[^>]*>", "", page).replace("</body>", MEASURE)
+    (tmp_path / "measured.html").write_text(measured)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"]
+    flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    flags += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},1000"]
+    dump = subprocess.run(
+        [str(BROWSER), *flags, "--dump-dom", (tmp_path / "measured.html").as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    found = re.search(r'<pre id="seen">(.*?)</pre>', dump, re.DOTALL)
+    assert found is not None
+    seen = json.loads(found[1])
+    assert len(seen["sizes"]) == 6 + 1 + 4
+    for natural, height, shown in seen["sizes"]:
+        assert natural > 100
+        assert height > 50
+        assert 100 < shown <= natural
+    assert seen["overflow"] <= 0
+    assert seen["rows"] == 3 + 9
+    assert seen["asked"] == []
+    assert seen["ground"] == "light dark"
