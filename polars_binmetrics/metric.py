@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
 from math import inf
 from operator import add
@@ -31,6 +31,13 @@ from polars_binmetrics.ranking import Steps, columns, fields, steps
 from polars_binmetrics.resampling import Bootstrap
 
 P = ParamSpec("P")
+
+
+@cache
+def _signature(formula: Callable[..., pl.Expr]) -> inspect.Signature:
+    """The parameters of a formula after the counts or the rows."""
+    _, *parameters = inspect.signature(formula).parameters.values()
+    return inspect.Signature(parameters)
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,8 +106,7 @@ class Metric(Generic[P]):
 
     def signature(self) -> inspect.Signature:
         """The parameters of the metric."""
-        _, *parameters = inspect.signature(self.formula).parameters.values()
-        return inspect.Signature(parameters)
+        return _signature(self.formula)
 
     def spread(self) -> RowMetric[...] | RankMetric[...] | None:
         """The variance of the metric, as a metric; None if it is not computed from rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -54,6 +53,8 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
     """The metric of this name."""
     if name in METRICS:
         return METRICS[name]
+    import difflib  # For errors only, so not at every start.
+
     plain, call, _ = name.lower().removesuffix("_score").partition("(")
     near = [plain] if plain in METRICS else difflib.get_close_matches(plain, METRICS)
     if call and plain in METRICS:

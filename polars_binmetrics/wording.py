@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from textwrap import fill, indent
 from typing import Any, TypeVar
 
@@ -42,9 +43,7 @@ def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
         if verb.__doc__:  # There is none with -OO.
             texts = PARAMETERS | own
             names = [name for name in inspect.signature(verb).parameters if name != "self"]
-            entries = "".join(
-                f"{name}\n{indent(fill(texts[name], 84), '    ')}\n" for name in names
-            )
+            entries = "".join(f"{name}\n{_wrapped(texts[name])}\n" for name in names)
             head, _, rest = inspect.cleandoc(verb.__doc__).partition("Returns\n")
             results, _, notes = rest.partition("Notes\n")
             verb.__doc__ = (
@@ -53,3 +52,8 @@ def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
         return verb
 
     return add
+
+
+@cache
+def _wrapped(text: str) -> str:
+    return indent(fill(text, 84), "    ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -101,6 +102,25 @@ def test_import_loads_polars_and_nothing_else() -> None:
     )
     loaded = set(run.stdout.split()) - set(sys.stdlib_module_names)
     assert loaded == {"polars_binmetrics"}
+
+
+def test_import_takes_little_longer_than_that_of_polars(tmp_path: Path) -> None:
+    # As it is once installed: compiled.
+    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def seconds(module: str) -> float:
+        """What a fresh process needs at least, in time of the processor."""
+        taken: list[float] = []
+        for _ in range(6):
+            before = os.times()
+            subprocess.run([sys.executable, "-c", f"import {module}"], check=True, env=environment)
+            after = os.times()
+            taken.append(after.children_user - before.children_user)
+            taken[-1] += after.children_system - before.children_system
+        return min(taken)
+
+    assert seconds("polars_binmetrics") <= 1.3 * seconds("polars")
 
 
 def test_import_works_without_docstrings() -> None:
