@@ -55,25 +55,23 @@ def thinned(points: pl.LazyFrame, curve: Sequence[str], x: Axis, y: Axis) -> pl.
     between them cover the same dots (the M4 aggregation of U. Jugel et al., M4: a
     visualization-oriented time series data aggregation, VLDB 2014).
     """
-    across, up = pl.col(x.column), pl.col(y.column)
-    keys = [*curve, "dots"]
+    across, up, at = pl.col(x.column), pl.col(y.column), pl.col("at")
     low, high = (across.min(), across.max()) if x.domain is None else map(pl.lit, x.domain)
-    place = (across - low) / (high - low)
-    dots = pl.when(place.is_finite()).then((place * DOTS).floor()).otherwise(0).over(curve)
-    end = pl.any_horizontal(
-        (pl.col("dots") != pl.col("dots").shift(step)).fill_null(True).over(curve)
-        for step in (1, -1)
-    )
-    extremes = [
-        (up == extreme.over(keys)) & (up != up.shift(1)).fill_null(True).over(curve)
-        for extreme in (up.min(), up.max())
-    ]
-    return (
+    dot = ((across - low) / (high - low) * DOTS).floor()
+    shown = (
         points.filter(across.is_not_null() & up.is_not_null())
-        .with_columns(dots=dots)
-        .filter(end | pl.any_horizontal(extremes))
-        .drop("dots")
+        .with_row_index("at")
+        .with_columns(dot=dot.fill_nan(0))
+        .cache()
     )
+    ends = [at.min(), at.max(), at.get(up.arg_min()), at.get(up.arg_max())]
+    kept = (
+        shown.group_by(*curve, "dot")
+        .agg(pl.concat_list(ends).alias("at"))
+        .select(at.explode(empty_as_null=False))
+        .unique()
+    )
+    return shown.join(kept, on="at", how="semi").sort("at").drop("at", "dot")
 
 
 def lines(

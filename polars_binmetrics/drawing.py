@@ -101,9 +101,15 @@ def curve_of(
     needed: Sequence[str],
     scores: IntoColumns | None,
     label: IntoColumn | None,
+    *,
+    closed: bool = False,
     **ask: Any,
 ) -> pl.LazyFrame:
-    """The curve to be drawn: that of rows, or what the frame holds of it."""
+    """
+    The curve to be drawn: that of rows, or what the frame holds of it.
+
+    A curve that is closed goes from where all rows are called positive to where none is.
+    """
     charts.require_altair()
     frame = face.frame.lazy()
     if scores is not None:
@@ -111,10 +117,14 @@ def curve_of(
     refuse(label=label, **ask)
     if {*SIDES} <= {*frame.collect_schema()}:
         frame = histograms.cumulate(FrameFace(frame))
-    columns = {*frame.collect_schema()}
-    lacking = {*needed} - columns
-    if lacking and lacking <= {*METRICS} and {"model", "threshold", *CELLS} <= columns:
-        frame = evaluate.rates(FrameFace(_closed(frame)), needed)
+    columns = frame.collect_schema().names()
+    if {"model", "threshold", *CELLS} <= {*columns}:
+        frame = frame.sort(*panels_of(frame), "model", "threshold")
+        if closed:
+            frame = _closed(frame.select(*panels_of(frame), "model", "threshold", *CELLS))
+        columns = frame.collect_schema().names()
+        lacking = [name for name in needed if name not in columns and name in METRICS]
+        frame = evaluate.rates(FrameFace(frame), lacking)
     check_columns(frame, ["model", *needed])
     return frame
 
@@ -123,11 +133,14 @@ def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
     """Counts at some thresholds, and at those that call all rows positive, and none."""
     groups = [*panels_of(counts), "model"]
     tp, fp, fn, tn = map(pl.col, CELLS)
-    classes = counts.group_by(groups).agg((tp + fn).first(), (fp + tn).first())
-    every = classes.with_columns(threshold=pl.lit(-inf), fn=tp * 0, tn=fp * 0)
-    none = classes.with_columns(threshold=pl.lit(inf), tp=tp * 0, fp=fp * 0, fn=tp, tn=fp)
+    ends = counts.group_by(groups).agg(
+        (tp + fn).first(), (fp + tn).first(), below=(fn + tn).first(), above=(tp + fp).last()
+    )
+    every = ends.with_columns(threshold=pl.lit(-inf), fn=tp * 0, tn=fp * 0)
+    none = ends.with_columns(threshold=pl.lit(inf), fn=tp, tn=fp, tp=tp * 0, fp=fp * 0)
+    lacking = [every.filter(pl.col("below") > 0), none.filter(pl.col("above") > 0)]
     columns = [*groups, "threshold", *CELLS]
-    closed = pl.concat(each.select(columns) for each in (counts, every, none))
+    closed = pl.concat([counts, *(each.select(columns) for each in lacking)])
     return closed.sort(*groups, "threshold")
 
 
@@ -202,9 +215,10 @@ def drawn(
     interpolate: str = "linear",
     dots: bool = False,
     lowest: float | None = None,
+    backwards: bool = False,
 ) -> alt.Chart:
     """
-    The chart of a curve, ``[*panels, model, ...]``, in the order of its points.
+    The chart of a sorted curve, ``[*panels, model, ...]``, in the order of its points.
 
     With `lowest`, the chart ends below at so many times the highest point.
     """
@@ -221,6 +235,7 @@ def drawn(
             *(_held(rows, reference, x, y) for reference in references.values()),
         ]
     )
+    shown = shown.reverse() if backwards else shown
     marks = order.join(marks, on=groups, how="left", nulls_equal=True, maintain_order="left")
     text = pl.Series("text", [mark.text(value) for value in marks["mark"]], dtype=pl.String)
     marks = marks.with_columns(text, panel=panel_of(marks.drop("alone")))

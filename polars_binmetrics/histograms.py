@@ -15,7 +15,7 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import RankMetric
-from polars_binmetrics.state import BELOW, SIDES, Sweep, from_bins, levels
+from polars_binmetrics.state import BELOW, SIDES, TOTALS, Sweep, from_bins, levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
@@ -222,29 +222,41 @@ def _ends(histogram: pl.LazyFrame, by: Sequence[str], interval: Interval) -> pl.
     return table.rename(dict(zip(swept.by, by, strict=True)))
 
 
-def ranks_of(counts: pl.LazyFrame, by: Sequence[str], metric: RankMetric[[]]) -> pl.LazyFrame:
-    """A metric of the ranks from the counts along a curve, where rows between points are tied."""
-    sides = dict(zip(SIDES, ("tp", "fp"), strict=True))
-    bins = counts.sort(*by, "threshold").select(
-        *by,
+def ranks_of(curve: pl.LazyFrame, by: Sequence[str], metric: RankMetric[[]]) -> pl.LazyFrame:
+    """
+    A metric of the ranks from the counts along a curve: [*by, metric].
+
+    The curve is sorted, and begins in each group where all rows are called positive. Rows between
+    two points count as tied.
+    """
+    weighted = curve.collect_schema()["tp"].is_float()
+    group, sides = pl.col("group"), dict(zip(SIDES, ("tp", "fp"), strict=True))
+    begins = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in by)
+    counted = curve.with_columns(group=begins.cast(pl.Int64).cum_sum()).cache()
+    goes_on = group == group.shift(-1)
+    bins = counted.select(
+        "group",
         "threshold",
         **{
-            side: pl.col(cell) - pl.col(cell).shift(-1, fill_value=0).over(by)
+            side: (
+                pl.col(cell) - pl.when(goes_on).then(pl.col(cell).shift(-1)).otherwise(0)
+            ).fill_null(0)
             for side, cell in sides.items()
         },
     )
-    below = (
-        counts.sort(*by, "threshold")
-        .group_by(by)
+    totals = dict(zip(TOTALS, sides.values(), strict=True))
+    groups = (
+        counted.group_by("group")
         .agg(
-            threshold=pl.lit(None, pl.Float64),
-            positives=pl.col("fn").first(),
-            negatives=pl.col("tn").first(),
+            pl.col(by).first(),
+            n_missing=pl.lit(0),
+            n_faulty=pl.col("tp").is_null().sum(),
+            **{total: pl.col(cell).first().fill_null(0) for total, cell in totals.items()},
         )
+        .sort("group")
     )
-    swept = _swept(pl.concat([bins, below]), by)
-    table = of_ranks(swept, [metric])
-    return table.select(*swept.by, metric.name).rename(dict(zip(swept.by, by, strict=True)))
+    swept = Sweep(from_bins(bins, weighted=weighted), groups, [*by], weighted)
+    return of_ranks(swept, [metric])
 
 
 def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:

@@ -116,9 +116,11 @@ def roc(
     >>> df.binmetrics.plot.roc("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, AUC 0.750', 'chance']
     """
-    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
     verb = partial(curves.roc_curve, drop_collinear=True)
-    curve = curve_of(self, verb, ["fpr", "tpr"], scores, label, positive=positive, **ask)
+    curve = curve_of(
+        self, verb, ["fpr", "tpr", *CELLS], scores, label, positive=positive, closed=True, **ask
+    )
     return drawn(curve, FPR, TPR, AUC, {"chance": DIAGONAL}, tips=["threshold:Q"])
 
 
@@ -153,19 +155,20 @@ def pr(
     >>> df.binmetrics.plot.pr("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, AP 0.833', 'prevalence']
     """
-    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
-    needed = ["recall", "precision"]
-    curve = curve_of(self, curves.pr_curve, needed, scores, label, positive=positive, **ask)
-    groups = [*panels_of(curve), "model"]
+    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["recall", "precision", *CELLS]
+    curve = curve_of(
+        self, curves.pr_curve, needed, scores, label, positive=positive, closed=True, **ask
+    )
     return drawn(
-        # Steps go from the left, where a curve ends.
-        curve.sort(*groups, "threshold", descending=[*(False for _ in groups), True]),
+        curve,
         RECALL,
         PRECISION,
         AP,
         {"prevalence": prevalence},
         tips=["threshold:Q"],
         interpolate="step-before",
+        backwards=True,  # Steps go from the left, where a curve ends.
     )
 
 
@@ -199,9 +202,11 @@ def gain(
     >>> df.binmetrics.plot.gain("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'chance']
     """
-    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
-    needed = ["predicted_positive_rate", "tpr"]
-    curve = curve_of(self, curves.gain_curve, needed, scores, label, positive=positive, **ask)
+    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["predicted_positive_rate", "tpr", *CELLS]
+    curve = curve_of(
+        self, curves.gain_curve, needed, scores, label, positive=positive, closed=True, **ask
+    )
     return drawn(curve, CALLED, FOUND, ROWS, {"chance": DIAGONAL}, tips=["threshold:Q"])
 
 
@@ -238,7 +243,7 @@ def calibration(
     >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'calibrated']
     """
-    ask = {"bins": bins, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {"bins": bins, "by": by, "weight": weight, "rollup": rollup}
     needed = ["mean_score", "observed_rate", "n"]
     curve = curve_of(
         self, curves.calibration_curve, needed, scores, label, positive=positive, **ask
@@ -279,8 +284,8 @@ def decision(
     >>> df.binmetrics.plot.decision("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'treat all', 'treat none']
     """
-    ask = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
-    needed = ["net_benefit"]
+    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    needed = ["net_benefit", *CELLS]
     curve = curve_of(self, curves.decision_curve, needed, scores, label, positive=positive, **ask)
     references = {}
     if {"treat_all", "treat_none"} <= {*curve.collect_schema()}:
@@ -322,7 +327,7 @@ def cost(
     >>> df.binmetrics.plot.cost("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, mean 0.125', 'no model']
     """
-    ask = {"by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {"by": by, "weight": weight, "rollup": rollup}
     needed = ["probability_cost", "normalized_expected_cost"]
     curve = curve_of(self, curves.cost_curve, needed, scores, label, positive=positive, **ask)
     alike = {"no model": [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0)]}
@@ -369,7 +374,7 @@ def threshold(
     chosen = find(metrics)
     names = [metric.name for metric in chosen]
     given = scores is not None
-    ask = {
+    ask: dict[str, Any] = {
         "thresholds": uniform(101) if thresholds is None and given else thresholds,
         "by": by,
         "weight": weight,
