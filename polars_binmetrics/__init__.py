@@ -1,5 +1,7 @@
 """Score binary classifiers on Polars: many models, segments and thresholds in one lazy plan."""
 
+from types import ModuleType as _ModuleType
+
 from polars_binmetrics.areas import *
 from polars_binmetrics.choice import *
 from polars_binmetrics.engines import *
@@ -13,3 +15,8 @@ from polars_binmetrics.rates import *
 from polars_binmetrics.resampling import *
 from polars_binmetrics.significance import *
 from polars_binmetrics.thresholds import *
+
+
+def __dir__() -> list[str]:
+    # What is offered, without the files that it comes from.
+    return [name for name, value in globals().items() if not isinstance(value, _ModuleType)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -39,12 +38,8 @@ class Legend(NamedTuple):
     series: Sequence[str]
     references: Sequence[str] = ()
     title: str = "model"
-
-
-def require_altair() -> None:
-    """Refuse a plot without the package that draws it."""
-    if not find_spec("altair"):
-        raise ModuleNotFoundError("plots need altair: pip install 'polars-binmetrics[plot]'")
+    #: The first colour.
+    first: int = 0
 
 
 def thinned(points: pl.LazyFrame, curve: Sequence[str], x: Axis, y: Axis) -> pl.LazyFrame:
@@ -84,42 +79,44 @@ def lines(
     panels: str | None = None,
     interpolate: Any = "linear",
     dots: bool = False,
+    apart: bool = False,
 ) -> alt.Chart:
     """Lines through the points of each series, in their order, a panel for each `panel`."""
     import altair as alt
 
-    colours, dashes = _looks(legend)
     chart = _chart(points.with_row_index("order"), panels).encode(
         x=_scaled(alt.X(f"{x.column}:Q"), x),
         y=_scaled(alt.Y(f"{y.column}:Q"), y),
-        color=_colour(legend, colours),
-        strokeDash=alt.StrokeDash(
-            "series:N",
-            title=legend.title,
-            scale=alt.Scale(domain=[*legend.series, *legend.references], range=dashes),
-        ),
+        color=_colour(legend),
+        strokeDash=_dash(legend),
         order="order:Q",
-        tooltip=["series:N", f"{x.column}:Q", f"{y.column}:Q", *tips],
+        tooltip=["series:N", *(f"{tip}:Q" for tip in dict.fromkeys([x.column, y.column, *tips]))],
     )
     drawn: alt.Chart = chart.mark_line(
         clip=True, strokeWidth=2, strokeJoin="bevel", interpolate=interpolate, point=dots
     )
+    if apart:
+        drawn = drawn.properties(
+            resolve=alt.Resolve(scale={"y": "independent"}, axis={"x": "independent"})
+        )
     return drawn
 
 
-def forest(points: pl.DataFrame, title: str, models: Sequence[str]) -> alt.Chart:
+def forest(points: pl.DataFrame, title: str) -> alt.Chart:
     """A dot and its interval for each segment and model, a column for each metric."""
     import altair as alt
 
-    legend = Legend(models)
-    colours, _ = _looks(legend)
+    models = _order(points, "series")
+    panels = _readable(points, "segments")
     kinds = ["low", "value", "high"]
+    ends = pl.concat(points.with_columns(kind=pl.lit(kind), at=kind) for kind in kinds)
     no_dot = "M0,0"
-    chart = alt.Chart(_values(points)).encode(
-        x=alt.X("at:Q", title="value", scale=alt.Scale(zero=False)),
-        y=alt.Y("panel:N", title=title or None, sort=_order(points, "panel")),
-        yOffset=alt.YOffset("series:N", sort=[*models]),
-        color=_colour(legend, colours),
+    chart = alt.Chart(_values(ends.filter(pl.col("value").is_not_null()))).encode(
+        x=alt.X("at:Q", title="value of the metric", scale=alt.Scale(zero=False)),
+        # All of them, those with no value, too.
+        y=alt.Y("panel:N", title=title, sort=panels, scale=alt.Scale(domain=panels)),
+        yOffset=alt.YOffset("series:N", sort=models),
+        color=_colour(Legend(models)),
         shape=alt.Shape(
             "kind:N",
             legend=None,
@@ -134,7 +131,7 @@ def forest(points: pl.DataFrame, title: str, models: Sequence[str]) -> alt.Chart
             columns=min(max(1, points["metric"].n_unique()), 3),
         ),
     )
-    height = max(ALONE // 4, 14 * len(models) * max(1, points["panel"].n_unique()))
+    height = max(ALONE // 4, 14 * len(models) * len(panels))
     chart = chart.properties(
         width=260, height=height, resolve=alt.Resolve(scale={"x": "independent"})
     )
@@ -144,15 +141,16 @@ def forest(points: pl.DataFrame, title: str, models: Sequence[str]) -> alt.Chart
     return drawn
 
 
-def densities(points: pl.DataFrame, x: Axis, y: Axis, legend: Legend, panels: str) -> alt.Chart:
+def densities(
+    points: pl.DataFrame, x: Axis, y: Axis, legend: Legend, panels: str, *, columns: int
+) -> alt.Chart:
     """Steps down to the axis for each series, a panel for each `panel`."""
     import altair as alt
 
-    colours, _ = _looks(legend)
-    chart = _chart(points, panels).encode(
+    chart = _chart(points, panels, columns=columns).encode(
         x=_scaled(alt.X(f"{x.column}:Q"), x),
         y=_scaled(alt.Y(f"{y.column}:Q").stack(None), y),
-        color=_colour(legend, colours),
+        color=_colour(legend),
         tooltip=["series:N", f"{x.column}:Q", f"{y.column}:Q", "rows:Q"],
     )
     drawn: alt.Chart = chart.mark_area(
@@ -161,25 +159,23 @@ def densities(points: pl.DataFrame, x: Axis, y: Axis, legend: Legend, panels: st
     return drawn
 
 
-def _chart(points: pl.DataFrame, panels: str | None) -> alt.Chart:
+def _chart(points: pl.DataFrame, panels: str | None, *, columns: int = PANELS_A_ROW) -> alt.Chart:
     """A chart of the points, or of those of each panel."""
     import altair as alt
 
     chart = alt.Chart(_values(points))
     if panels is None:
         return chart.properties(width=ALONE, height=ALONE)
-    order = _order(points, "panel")
-    if len(order) > MOST_PANELS:
-        raise ValueError(
-            f"a chart of {len(order)} panels can't be read: filter the frame to at most"
-            f" {MOST_PANELS} of them"
-        )
+    order = _readable(points, "panels")
     # A header has several lines.
     header = alt.Header(labelExpr="split(datum.label, '\\n')", labelLineHeight=14)
-    facet = alt.Facet(
-        "panel:N", title=panels, sort=order, header=header, columns=min(len(order), PANELS_A_ROW)
-    )
-    return chart.encode(facet=facet).properties(width=PANEL, height=PANEL)
+    columns = max(1, min(len(order), columns))
+    facet = alt.Facet("panel:N", title=panels, sort=order, header=header, columns=columns)
+    chart = chart.encode(facet=facet).properties(width=PANEL, height=PANEL)
+    if len(order) % columns:
+        # Else the axes of a column would stand below a row that it does not have.
+        chart = chart.properties(resolve=alt.Resolve(axis={"x": "independent"}))
+    return chart
 
 
 def _values(points: pl.DataFrame) -> alt.InlineData:
@@ -191,26 +187,38 @@ def _values(points: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=finite.to_dicts())
 
 
+def _readable(points: pl.DataFrame, what: str) -> list[str]:
+    """The panels in their order, unless they are too many to be read."""
+    order = _order(points, "panel")
+    if len(order) > MOST_PANELS:
+        raise ValueError(
+            f"a chart of {len(order)} {what} can't be read: filter the frame to at most"
+            f" {MOST_PANELS} of them"
+        )
+    return order
+
+
 def _order(points: pl.DataFrame, column: str) -> list[str]:
     return points[column].unique(maintain_order=True).to_list()
 
 
-def _looks(legend: Legend) -> tuple[list[str], list[list[int]]]:
-    """The colours and dashes of the series, then those of the references."""
-    number = range(len(legend.series))
-    colours = [COLOURS[i % len(COLOURS)] for i in number]
-    dashes = [DASHES[i // len(COLOURS) % len(DASHES)] for i in number]
-    colours += [REFERENCE for _ in legend.references]
-    return colours, dashes + REFERENCE_DASHES[: len(legend.references)]
-
-
-def _colour(legend: Legend, colours: Sequence[str]) -> alt.Color:
+def _colour(legend: Legend) -> alt.Color:
     import altair as alt
 
-    domain = [*legend.series, *legend.references]
-    scale = alt.Scale(domain=domain, range=[*colours])
+    colours = [COLOURS[(legend.first + i) % len(COLOURS)] for i in range(len(legend.series))]
+    colours += [REFERENCE for _ in legend.references]
+    scale = alt.Scale(domain=[*legend.series, *legend.references], range=colours)
     shown = alt.Legend(labelLimit=0, symbolType="stroke")
     return alt.Color("series:N", title=legend.title, scale=scale, legend=shown)
+
+
+def _dash(legend: Legend) -> alt.StrokeDash:
+    import altair as alt
+
+    dashes = [DASHES[i // len(COLOURS) % len(DASHES)] for i in range(len(legend.series))]
+    dashes += REFERENCE_DASHES[: len(legend.references)]
+    scale = alt.Scale(domain=[*legend.series, *legend.references], range=dashes)
+    return alt.StrokeDash("series:N", title=legend.title, scale=scale)
 
 
 def _scaled(channel: Any, axis: Axis) -> Any:

@@ -20,7 +20,7 @@ from polars_binmetrics import files, report
 from polars_binmetrics.arguments import cuts_of, metric_of, positive_of
 from polars_binmetrics.evaluate import of_state
 from polars_binmetrics.example import PATH as EXAMPLE
-from polars_binmetrics.histograms import OTHER_GRIDS, check_state, merge_histograms
+from polars_binmetrics.histograms import OTHER_GRIDS, merge_histograms, ordered
 from polars_binmetrics.namespaces import of
 from polars_binmetrics.progress import Progress, shown
 
@@ -193,22 +193,28 @@ def _report(parser: Parser, given: argparse.Namespace) -> None:
     if given.rollup:
         parser.error("argument --rollup: a report has all rows and the finest segments")
     with parser.naming("--html"):
-        files.check_output(given.html, [".html"])
+        files.check_output(given.html, [".html"], local=True)
     given.metric = given.metric or REPORTED
-    given.interval = 0.95 if given.interval is None else given.interval
     asked = _question(parser, given)
     facts = {"files": ", ".join(given.files), "made": f"{datetime.now():%Y-%m-%d %H:%M}"}
     if given.from_state:
         state = _state_of(parser, given)
+        asked["interval"] = _level(given, weighted=state.schema["positives"].is_float())
         with parser.naming("STATE"):
             page = report.of_states(state, **asked, facts=facts)
     else:
         frame, counting = _counting(parser, given)
+        asked["interval"] = _level(given, weighted=given.weight is not None)
         facts |= {"label": given.label, "models": ", ".join(given.score)}
         with parser.naming("FILE"), shown(given.progress):
             page = report.of_rows(frame, **counting, **asked, strict=given.strict, facts=facts)
     with parser.naming("--html"):
         files.write_text(page, given.html)
+
+
+def _level(given: argparse.Namespace, *, weighted: bool) -> float | None:
+    """The level of a report; that of weights has no intervals unless they are asked for."""
+    return 0.95 if given.interval is None and not weighted else given.interval
 
 
 def _question(parser: Parser, given: argparse.Namespace) -> dict[str, Any]:
@@ -239,7 +245,9 @@ def _histogram(parser: Parser, given: argparse.Namespace) -> None:
     with parser.naming("FILE"):
         state = of(frame).histogram(**counting, bins=bins, rollup=given.rollup)
     with parser.naming("FILE"), shown(given.progress) as progress:
-        if progress.looked_at and isinstance(bins, list):
+        # Sums of weights would differ in their last digits.
+        whole = given.weight is not None or not files.sliced(given.files)
+        if progress.looked_at and isinstance(bins, list) and not whole:
             result = _piece_by_piece(frame, progress, bins=bins, **counting, rollup=given.rollup)
         else:
             result = state.collect(engine="streaming")
@@ -272,10 +280,12 @@ def _merged(parser: Parser, names: list[str]) -> pl.DataFrame:
     """The sum of stored states."""
     states: list[pl.DataFrame] = []
     for name in names:
+        if names.count(name) > 1:
+            parser.error(f"argument STATE: {name!r} is there twice")
         with parser.naming("STATE"):
             state = files.scan([name])
         with parser.naming(f"STATE: {name!r}"):
-            states.append(check_state(state.collect()))
+            states.append(ordered(state.collect()))
     with parser.naming("STATE"):
         return merge_histograms(states)
 

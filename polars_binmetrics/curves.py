@@ -305,13 +305,7 @@ def decision_curve(
         sweep(rows, spec, strict=strict, rollup=rollup).counts(),
         [rates.net_benefit, rates.prevalence],
     )
-    odds, prevalence = threshold / (1 - threshold), pl.col("prevalence")
-    table = table.with_columns(treat_all=prevalence - odds * (1 - prevalence))
-    benefit = pl.col("net_benefit")
-    table = table.with_columns(
-        treat_none=pl.when(benefit.is_not_null()).then(0.0),
-        interventions_avoided=pl.when(odds > 0).then((benefit - pl.col("treat_all")) / odds),
-    )
+    table = treated(table)
     return like(self.frame, rows.named(table.drop("group", *SIZES, "prevalence")))
 
 
@@ -512,6 +506,26 @@ def cost_curve(
         .select(*hull.by, x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")
     )
     return like(self.frame, rows.named(table))
+
+
+def treated(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Net benefit and prevalence at thresholds, beside those of treating all rows and none."""
+    odds, prevalence = threshold / (1 - threshold), pl.col("prevalence")
+    # Probabilities below 1 have odds.
+    everyone = pl.when(threshold.is_between(0, 1, closed="left")).then(
+        prevalence - odds * (1 - prevalence)
+    )
+    benefit = pl.col("net_benefit")
+    return table.with_columns(treat_all=everyone).with_columns(
+        treat_none=pl.when(benefit.is_not_null()).then(0.0),
+        interventions_avoided=pl.when(odds > 0).then((benefit - pl.col("treat_all")) / odds),
+    )
+
+
+def mean_cost() -> pl.Expr:
+    """The area under the corners of a cost curve: its mean over all probability costs."""
+    x, y = pl.col("probability_cost"), pl.col("normalized_expected_cost")
+    return pl.when(y.count() > 0).then((x.diff() * (y + y.shift(1)) / 2).sum())
 
 
 def attain(self: FrameFace[Frame], *, fpr: float | None = None, tpr: float | None = None) -> Frame:

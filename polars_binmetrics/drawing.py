@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import inf
+from math import inf, ulp
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
-from polars_binmetrics import areas, charts, evaluate, histograms
+from polars_binmetrics import areas, charts, curves, evaluate, histograms, rates
 from polars_binmetrics.charts import Axis, Legend
 from polars_binmetrics.columns import IntoColumn, IntoColumns, column, listed
 from polars_binmetrics.counts import CELLS
@@ -19,6 +19,7 @@ from polars_binmetrics.histograms import ranks_of
 from polars_binmetrics.metric import RankMetric
 from polars_binmetrics.registry import METRICS
 from polars_binmetrics.state import SIDES
+from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import uniform
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 #: A line to hold models against: its points in all panels, or what makes them of the curve.
 Reference: TypeAlias = Sequence[tuple[float, float]] | Callable[[pl.LazyFrame], pl.LazyFrame]
+#: The keys of panels that are not the user's.
+OURS = ["alone", "metric"]
+CLASSES = ["negative", "positive"]
+#: Bars that a chart of scores has at most.
+BARS = 64
 
 
 class Mark(NamedTuple):
@@ -35,43 +41,40 @@ class Mark(NamedTuple):
     text: Callable[[Any], str]
 
 
-def _count(value: float | None) -> str:
-    """A number of rows."""
+def _size_text(value: float | None) -> str:
     return "n unknown" if value is None else f"n = {value:,.10g}"
-
-
-def _rank(metric: RankMetric[[]], name: str) -> Mark:
-    def values(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-        return ranks_of(curve, by, metric).rename({metric.name: "mark"})
-
-    return Mark(values, partial(_decimal, name))
 
 
 def _decimal(name: str, value: float | None) -> str:
     return f"{name} undefined" if value is None else f"{name} {value:.3f}"
 
 
+def _mark_of(metric: RankMetric[[]], name: str) -> Mark:
+    def values(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+        return ranks_of(curve, by, metric).rename({metric.name: "mark"})
+
+    return Mark(values, partial(_decimal, name))
+
+
 def _of_counts(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    return curve.group_by(by).agg(mark=pl.sum_horizontal(CELLS).first())
+    return curve.group_by(by).agg(mark=rates.n.expr().first())
 
 
 def _of_bins(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    return curve.group_by(by).agg(mark=pl.col("n").sum())
+    n = pl.col("n")
+    return curve.group_by(by).agg(mark=pl.when(n.null_count() == 0).then(n.sum()))
 
 
-def _mean_cost(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
-    """The area under the corners of a cost curve."""
-    x, y = pl.col("probability_cost"), pl.col("normalized_expected_cost")
-    area = (x.diff() * (y + y.shift(1)) / 2).sum()
-    return curve.group_by(by).agg(mark=pl.when(y.count() > 0).then(area))
+def _of_cost(curve: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    return curve.group_by(by).agg(mark=curves.mean_cost())
 
 
-AUC, AP = _rank(areas.roc_auc, "AUC"), _rank(areas.average_precision, "AP")
-ROWS, ROWS_OF_BINS = Mark(_of_counts, _count), Mark(_of_bins, _count)
-MEAN_COST = Mark(_mean_cost, partial(_decimal, "mean"))
+AUC, AP = _mark_of(areas.roc_auc, "AUC"), _mark_of(areas.average_precision, "AP")
+ROWS, ROWS_OF_BINS = Mark(_of_counts, _size_text), Mark(_of_bins, _size_text)
+MEAN_COST = Mark(_of_cost, partial(_decimal, "mean"))
 
 
-def given(label: IntoColumn | None) -> IntoColumn:
+def required(label: IntoColumn | None) -> IntoColumn:
     """The label, which scores need."""
     if label is None:
         raise TypeError("`label` should be given with `scores`")
@@ -82,16 +85,20 @@ def refuse(**ask: object) -> None:
     """Refuse what says how rows are counted where there are none."""
     for argument, value in ask.items():
         if value is not None and value is not False:
-            raise TypeError(f"`{argument}` should be given with `scores` only")
+            raise TypeError(
+                f"`{argument}` should be given with `scores` only: without, the frame is drawn as"
+                " it is"
+            )
 
 
-def check_columns(frame: pl.LazyFrame, needed: Iterable[str]) -> None:
+def check_columns(frame: pl.LazyFrame, needed: Sequence[str]) -> None:
     """Refuse a frame that lacks what is drawn."""
     columns = frame.collect_schema().names()
     for name in needed:
         if name not in columns:
             raise ColumnNotFoundError(
-                f"the frame has no column {name!r} to be drawn, only {', '.join(columns)}"
+                f"the frame has no column {name!r} to be drawn, only {', '.join(columns)}; to draw"
+                " rows, name their `scores` and `label`"
             )
 
 
@@ -101,31 +108,31 @@ def curve_of(
     needed: Sequence[str],
     scores: IntoColumns | None,
     label: IntoColumn | None,
+    ask: Mapping[str, Any],
     *,
     closed: bool = False,
-    **ask: Any,
 ) -> pl.LazyFrame:
     """
     The curve to be drawn: that of rows, or what the frame holds of it.
 
     A curve that is closed goes from where all rows are called positive to where none is.
     """
-    charts.require_altair()
     frame = face.frame.lazy()
     if scores is not None:
-        return verb(FrameFace(frame), scores, given(label), **ask)
+        return verb(FrameFace(frame), scores, required(label), **ask)
     refuse(label=label, **ask)
-    if {*SIDES} <= {*frame.collect_schema()}:
-        frame = histograms.cumulate(FrameFace(frame))
     columns = frame.collect_schema().names()
+    if {"model", "threshold", *SIDES} <= {*columns}:
+        frame = histograms.cumulate(FrameFace(histograms.ordered(frame)))
+        columns = frame.collect_schema().names()
     if {"model", "threshold", *CELLS} <= {*columns}:
         frame = frame.sort(*panels_of(frame), "model", "threshold")
         if closed:
             frame = _closed(frame.select(*panels_of(frame), "model", "threshold", *CELLS))
-        columns = frame.collect_schema().names()
-        lacking = [name for name in needed if name not in columns and name in METRICS]
+            columns = frame.collect_schema().names()
+        lacking = [name for name in needed if name in METRICS and name not in columns]
         frame = evaluate.rates(FrameFace(frame), lacking)
-    check_columns(frame, ["model", *needed])
+    check_columns(frame, ["model", "threshold", *needed])
     return frame
 
 
@@ -148,12 +155,13 @@ def limits_of(frame: pl.LazyFrame, scores: IntoColumns) -> list[float]:
     """Limits of bins that hold all scores."""
     exprs = [column("scores", score).cast(pl.Float64) for score in listed(scores)]
     finite = frame.select(exprs).select(pl.when(pl.all().is_finite()).then(pl.all()))
-    ends = pl.concat([finite.min(), finite.max()]).collect()
-    numbers = [number for row in ends.rows() for number in row if number is not None]
-    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
-    if low >= 0 and high <= 1:
+    ends = finite.select(
+        low=pl.min_horizontal(pl.all().min()), high=pl.max_horizontal(pl.all().max())
+    )
+    low, high = ends.collect(engine="streaming").row(0)
+    if low is None or (low >= 0 and high <= 1):
         low, high = 0.0, 1.0
-    return uniform(41, low, high if low < high else low + 1)
+    return uniform(41, low, high if low < high else low + max(1, 100 * ulp(low)))
 
 
 def panels_of(frame: pl.LazyFrame | pl.DataFrame) -> list[str]:
@@ -169,33 +177,44 @@ def keyed(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def title_of(frame: pl.LazyFrame) -> str:
     """What tells one panel from another."""
-    return " · ".join(name for name in panels_of(frame) if name != "level")
+    return " · ".join(name for name in panels_of(frame) if name != "level") or "level"
+
+
+def has_totals(frame: pl.DataFrame, *, level: str = "level") -> bool:
+    """Whether the last key is the column of a roll-up, and not one that the user called so."""
+    *keys, last = [*panels_of(frame), ""]
+    keys, last = (keys[:-1], keys[-1]) if keys else ([], last)
+    if last != level or frame.schema[last] != pl.Int64:
+        return False
+    kept = pl.col(last)
+    beyond = [pl.col(key).is_null() | (kept > i) for i, key in enumerate(keys)]
+    fits = pl.all_horizontal(kept.is_between(0, len(keys)), *beyond).all()
+    return bool(frame.select(fits).item())
 
 
 def panel_of(frame: pl.DataFrame) -> pl.Expr:
     """What a panel of keyed rows is called; the keys that a total is over are all."""
-    before, level, after = _around(panels_of(frame), "key level")
-    names = [pl.col(name).cast(pl.String).fill_null("null") for name in (*before, *after)]
-    if level:
+    keys = [key for key in panels_of(frame) if key not in OURS]
+    totals = has_totals(frame.select(*keys, "model"), level="key level")
+    if totals:
+        keys.remove("key level")
+    names = [pl.col(key).cast(pl.String).fill_null("null") for key in keys]
+    if totals:
         kept = pl.col("key level")
-        for i in range(len(before)):
-            names[i] = pl.when(kept > i).then(names[i]).otherwise(pl.lit("all"))
+        names = [
+            pl.when(kept > i).then(name).otherwise(pl.lit("all")) for i, name in enumerate(names)
+        ]
+    names += [pl.col("metric").cast(pl.String)] if "metric" in panels_of(frame) else []
     return pl.concat_str(names, separator=" · ") if names else pl.lit("all")
-
-
-def _around(names: list[str], name: str) -> tuple[list[str], bool, list[str]]:
-    if name not in names:
-        return names, False, []
-    return names[: names.index(name)], True, names[names.index(name) + 1 :]
 
 
 def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The prevalence at any recall, which is the precision of chance."""
-    share = (pl.col("tp") + pl.col("fn")) / pl.sum_horizontal(CELLS)
     first = curve.unique(panels_of(curve), keep="first", maintain_order=True)
+    level = with_rates(first.select(*panels_of(curve), "threshold", *CELLS), [rates.prevalence])
     ends = pl.LazyFrame({"recall": [0.0, 1.0]})
-    level = first.drop("recall").with_columns(precision=share)
-    return level.join(ends, how="cross", maintain_order="left_right")
+    line = level.join(ends, how="cross", maintain_order="left_right")
+    return line.rename({"prevalence": "precision"})
 
 
 def of_first(curve: pl.LazyFrame, column: str) -> pl.LazyFrame:
@@ -206,25 +225,28 @@ def of_first(curve: pl.LazyFrame, column: str) -> pl.LazyFrame:
 
 def drawn(
     curve: pl.LazyFrame,
+    title: str,
     x: Axis,
     y: Axis,
     mark: Mark,
     references: Mapping[str, Reference],
     *,
-    tips: Sequence[str] = (),
+    tips: Sequence[str] = ("threshold",),
     interpolate: str = "linear",
     dots: bool = False,
     lowest: float | None = None,
     backwards: bool = False,
+    apart: bool = False,
 ) -> alt.Chart:
     """
-    The chart of a sorted curve, ``[*panels, model, ...]``, in the order of its points.
+    The chart of a sorted and keyed curve, ``[*panels, model, ...]``, in the order of its points.
 
-    With `lowest`, the chart ends below at so many times the highest point.
+    With `lowest`, the chart ends below at so many times the highest point; `apart`, each panel has
+    a scale of its own.
     """
     several = bool(panels_of(curve))
     # Where there are no segments, all rows are in one panel.
-    rows = keyed(curve).select(pl.lit("").alias("alone"), pl.all()).cache()
+    rows = curve.select(pl.lit("").alias("alone"), pl.all()).cache()
     keys = panels_of(rows)
     groups = [*keys, "model"]
     shown, marks, order, *lines = pl.collect_all(
@@ -233,47 +255,49 @@ def drawn(
             mark.values(rows, groups),
             rows.select(groups).unique(maintain_order=True),
             *(_held(rows, reference, x, y) for reference in references.values()),
-        ]
+        ],
+        engine="streaming",
     )
     shown = shown.reverse() if backwards else shown
     marks = order.join(marks, on=groups, how="left", nulls_equal=True, maintain_order="left")
     text = pl.Series("text", [mark.text(value) for value in marks["mark"]], dtype=pl.String)
-    marks = marks.with_columns(text, panel=panel_of(marks.drop("alone")))
-    label = pl.concat_str("model", "text", separator=" ")
-    same = pl.col("text").n_unique().over(keys) == 1
-    marks = marks.with_columns(
-        series=pl.col("model") if several else pl.concat_str("model", "text", separator=", "),
-        line=pl.when(same).then("text").otherwise(label),
-    )
-    panels = (
-        marks.group_by(keys, maintain_order=True)
-        .agg(pl.col("panel").first(), pl.col("line").unique(maintain_order=True))
-        .with_columns(pl.concat_str("panel", pl.col("line").list.join("\n"), separator="\n"))
-        .drop("line")
-    )
+    series = pl.col("model") if several else pl.concat_str("model", text, separator=", ")
+    marks = marks.with_columns(text, series=series, panel=panel_of(marks))
     found = marks.select(*groups, "series")
     pieces = [shown.join(found, on=groups, nulls_equal=True, maintain_order="left")]
     pieces += [
         line.with_columns(series=pl.lit(name)) for name, line in zip(references, lines, strict=True)
     ]
-    points = pl.concat(pieces, how="diagonal_relaxed").join(
-        panels, on=keys, nulls_equal=True, maintain_order="left"
-    )
+    points = pl.concat(pieces, how="diagonal_relaxed")
+    heads = _headers(marks, keys)
+    points = heads.join(points, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
     if lowest is not None:
-        highest = max((value for value in shown[y.column].drop_nulls()), default=0)
+        highest = max(shown[y.column].drop_nulls().to_list(), default=0)
         y = y._replace(domain=(lowest * highest, 1.05 * highest)) if highest > 0 else y
     panelled = ["panel"] if several else []
-    of_tips = [tip.partition(":")[0] for tip in tips]
     return charts.lines(
-        points.select(*panelled, "series", x.column, y.column, *of_tips),
+        points.select(*panelled, "series", *dict.fromkeys([x.column, y.column, *tips])),
         x,
         y,
         Legend(marks["series"].unique(maintain_order=True).to_list(), [*references]),
         tips=tips,
-        panels=title_of(curve) if several else None,
+        panels=title if several else None,
         interpolate=interpolate,
         dots=dots,
+        apart=apart,
     )
+
+
+def _headers(marks: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """What stands above each panel: its name, then the mark of each model, or the one of all."""
+    same = pl.col("text").n_unique().over(keys) == 1
+    own = pl.concat_str("model", "text", separator=" ")
+    lines = marks.with_columns(line=pl.when(same).then("text").otherwise(own))
+    heads = lines.group_by(keys, maintain_order=True).agg(
+        pl.col("panel").first(), pl.col("line").unique(maintain_order=True)
+    )
+    head = pl.concat_str("panel", pl.col("line").list.join("\n"), separator="\n")
+    return heads.select(*keys, panel=head)
 
 
 def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.LazyFrame:
@@ -284,3 +308,45 @@ def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.Lazy
     points = pl.LazyFrame(reference, schema=[x.column, y.column], orient="row")
     every = rows.select(keys).unique(maintain_order=True)
     return every.join(points, how="cross", maintain_order="left_right")
+
+
+def bars_of(state: pl.LazyFrame) -> pl.DataFrame:
+    """
+    The density of the scores in each class, as steps: [panel, series, threshold, density, rows].
+
+    What lies beyond the limits is in the outer bars; each bar may hold several bins.
+    """
+    bins = keyed(state).collect(engine="streaming")
+    groups = [*panels_of(bins), "model"]
+    at = pl.col("threshold")
+    place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
+    number = at.count().cast(pl.Int64).over(groups) - 1
+    bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())
+    bars = (
+        bins.filter(~at.is_nan().fill_null(False).any().over(groups) & (number > 0))
+        .with_columns(bar=bar, end=at.max().over(groups))
+        .group_by(*groups, "bar", maintain_order=True)
+        .agg(at.min(), pl.col("end").first(), pl.col(SIDES).sum())
+        .with_columns(end=at.shift(-1).over(groups).fill_null(pl.col("end")))
+        .rename(dict(zip(SIDES, reversed(CLASSES), strict=True)))
+    )
+    long = bars.unpivot(
+        CLASSES, index=[*groups, "threshold", "end"], variable_name="series", value_name="rows"
+    )
+    share = pl.col("rows") / pl.col("rows").sum().over(*groups, "series")
+    long = long.with_columns(density=share / (pl.col("end") - at))
+    last = long.filter(pl.col("end") == pl.col("end").max().over(groups))
+    steps = pl.concat([long, last.with_columns(threshold="end")]).drop("end")
+    sizes = bars.group_by(groups, maintain_order=True).agg(pl.col(CLASSES).sum())
+    texts = [
+        ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
+        for row in sizes.select(CLASSES).rows()
+    ]
+    head = [
+        "model",
+        *([panel_of(sizes)] if len(groups) > 1 else []),
+        pl.Series(texts, dtype=pl.String),
+    ]
+    named = sizes.select(*groups, panel=pl.concat_str(head, separator="\n"))
+    points = named.join(steps, on=groups, nulls_equal=True, maintain_order="left")
+    return points.drop(groups)

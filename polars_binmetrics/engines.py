@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import polars as pl
 
 from polars_binmetrics import histograms
-from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
+from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean, listed
+from polars_binmetrics.extras import require
 from polars_binmetrics.face import Frame, FrameFace
-from polars_binmetrics.histograms import STATE
-from polars_binmetrics.state import BELOW, SIDES, levels
+from polars_binmetrics.histograms import STATE, state_of
+from polars_binmetrics.state import SIDES, levels
 from polars_binmetrics.sweep import from_places
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
@@ -58,7 +58,7 @@ def histogram(
     " table of Ibis. The last three need the extra `[spark]`, `[duckdb]` or `[ibis]`, and take"
     " columns by name.",
     bins="The thresholds between the bins. Unless the frame is one of Polars: one number, or"
-    " neighbouring multiples of a power of two, as those of `dyadic`.",
+    " neighbouring multiples of ``2**-k`` for a k of at least 0, as those of `dyadic`.",
     raises="""\
 Raises
 ------
@@ -125,15 +125,16 @@ def histogram(
         )
     there = _narwhal(frame)
     thresholds = thresholds_of("bins", bins)
-    grid = _grid(thresholds) if isinstance(thresholds, list) else None
-    if not isinstance(thresholds, list) or grid is None:
+    if not isinstance(thresholds, list) or (grid := _grid(thresholds)) is None:
         raise ValueError(
             "`bins` should be one number, or neighbouring multiples of a power of two as those of"
             f" bm.dyadic, {ELSEWHERE}"
         )
-    for argument, value in {"scores": scores, "label": label, "by": by, "weight": weight}.items():
-        names = [value] if value is None or isinstance(value, str | pl.Expr) else value
-        if not all(each is None or isinstance(each, str) for each in names):
+    scores, by = list(listed(scores)), None if by is None else list(listed(by))
+    given: dict[str, Sequence[Any]] = {"scores": scores, "label": [label], "by": by or []}
+    given["weight"] = [] if weight is None else [weight]
+    for argument, names in given.items():
+        if not all(isinstance(name, str) for name in names):
             raise TypeError(f"`{argument}` should be names, {ELSEWHERE}")
     rows = clean(
         pl.LazyFrame(schema=there.collect_schema().to_polars()),
@@ -146,11 +147,11 @@ def histogram(
     )
     counted = _counted(there, rows, str(label), weight, positive, grid)
     swept = from_places(counted, rows, thresholds, rollup=rollup)
-    return rows.named(swept.labelled(swept.state.drop(BELOW))).collect()
+    return state_of(rows, swept).collect()
 
 
 class Grid(NamedTuple):
-    """Some neighbouring multiples of a power of two: ``first / scale`` and those that follow."""
+    """Neighbouring multiples of ``1 / scale``, a power of two: ``first / scale`` and on."""
 
     scale: float
     first: int
@@ -173,7 +174,9 @@ def _grid(thresholds: Sequence[float]) -> Grid | None:
     scale = max(threshold.denominator for threshold in exact)
     first = int(exact[0] * scale)
     neighbours = all(threshold * scale == first + i for i, threshold in enumerate(exact))
-    return Grid(float(scale), first, len(exact)) if neighbours and scale < 2**1023 else None
+    # Beyond, Float64 and some engines' integers do not hold all of them.
+    held = scale < 2**1023 and abs(first) + len(exact) < 2**53
+    return Grid(float(scale), first, len(exact)) if neighbours and held else None
 
 
 def _narwhal(frame: object) -> nw.LazyFrame[Any]:
@@ -184,11 +187,7 @@ def _narwhal(frame: object) -> nw.LazyFrame[Any]:
             "`frame` should be a frame of Polars, PySpark, DuckDB or Ibis, got"
             f" {type(frame).__module__}.{type(frame).__name__}"
         )
-    if not find_spec("narwhals"):
-        raise ModuleNotFoundError(
-            f"a frame of {package} needs narwhals: pip install"
-            f" 'polars-binmetrics[{EXTRAS[package]}]'"
-        )
+    require("narwhals", f"a frame of {package}", EXTRAS[package])
     import narwhals as nw
 
     return nw.from_native(frame).lazy()  # type: ignore[call-overload,no-any-return]
@@ -239,13 +238,13 @@ def _counted(
         side: nw.when(where).then(weighed).otherwise(0)
         for side, where in zip(SIDES, (is_positive, ~is_positive), strict=True)
     }
+    wide = frame.select(
+        **{key: nw.col(name) for key, name in keys.items()},
+        **{to: place(name) for to, name in places.items()},
+        **sides,
+    )
     counted: pl.DataFrame = (
-        frame.select(
-            **{key: nw.col(name) for key, name in keys.items()},
-            **{to: place(name) for to, name in places.items()},
-            **sides,
-        )
-        .unpivot([*places], index=[*keys, *SIDES], variable_name="model", value_name="place")
+        _unpivoted(wide, [*places], [*keys, *SIDES])
         .group_by(*keys, "model", "place")
         .agg(nw.col(SIDES).sum(), nw.len().alias("rows"))
         .collect("polars")
@@ -259,3 +258,16 @@ def _counted(
         pl.col("rows").cast(pl.Int64),
         pl.col(SIDES).cast(counts),
     )
+
+
+def _unpivoted(frame: nw.LazyFrame[Any], places: list[str], index: list[str]) -> nw.LazyFrame[Any]:
+    """A row a model, [*index, model, place], of one scan."""
+    import narwhals as nw
+
+    if frame.implementation.is_duckdb():
+        # That of narwhals runs on DuckDB's default connection, whichever the frame is of.
+        columns = ", ".join(f'"{place}"' for place in places)
+        query = f"unpivot wide on {columns} into name model value place"
+        stacked: nw.LazyFrame[Any] = nw.from_native(frame.to_native().query("wide", query))
+        return stacked
+    return frame.unpivot(places, index=index, variable_name="model", value_name="place")

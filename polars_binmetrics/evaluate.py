@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import polars as pl
-from polars.exceptions import DuplicateError
+from polars.exceptions import ColumnNotFoundError, DuplicateError
 
 from polars_binmetrics import areas, histograms
 from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
@@ -113,6 +113,8 @@ def rates(
 
     Raises
     ------
+    ColumnNotFoundError
+        When the frame has no counts.
     ValueError, TypeError
         When a metric is unknown, is not one of the counts, or lacks a parameter.
     DuplicateError
@@ -139,6 +141,12 @@ def rates(
     """
     frame = self.frame.lazy()
     taken = frame.collect_schema()
+    for cell in CELLS:
+        if cell not in taken:
+            raise ColumnNotFoundError(
+                f"the frame has no counts: no column {cell!r}, only {', '.join(taken)}; `counts`"
+                " gives them of rows, `cumulate` of a histogram"
+            )
     found = find(each for group in metrics for each in listed(group))
     chosen = [of_counts(each) for each in found if each.name not in taken or each not in BASE]
     drawn = None if interval is None else interval_of(interval)
@@ -255,21 +263,28 @@ def of_state(
     interval: IntoInterval | None,
 ) -> pl.DataFrame:
     """
-    What `evaluate` gives, from a histogram: all metrics of the counts, and `roc_auc`.
+    Metrics of the counts, in the order asked for, and `roc_auc` with its bounds, of a histogram.
 
-    The thresholds are among those of the histogram, `every_score` all of them.
+    The thresholds are among those of the histogram, `every_score` all of them. What a state does
+    not know is `n_missing`.
     """
     face = FrameFace(state)
+    if interval is not None and state.schema["positives"].is_float():
+        raise ValueError("`interval` takes no states of sums of weights")
+    for name in ("n", "n_positive", "n_negative"):
+        if name in state.columns:
+            raise DuplicateError(f"the output has a column {name!r} of its own; rename the key")
     chosen = find(metrics)
     rated = [metric for metric in chosen if metric not in (*BASE, areas.roc_auc)]
     table = histograms.cumulate(face)
     spec = thresholds_of("thresholds", thresholds)
     if isinstance(spec, list):
         grid: list[float] = table["threshold"].unique().to_list()
-        for number in sorted(set(spec).difference(grid)):
+        lacking = sorted(set(spec).difference(grid))
+        if grid and lacking:
+            near = min((abs(each - lacking[0]), each) for each in grid)[1]
             raise ValueError(
-                f"`thresholds`: {number} is none of the state's; the nearest is"
-                f" {_nearest(number, grid)}"
+                f"`thresholds`: {lacking[0]} is none of the state's; the nearest is {near}"
             )
         table = table.filter(pl.col("threshold").is_in(spec))
     elif spec != EveryScore(midpoints=False):
@@ -282,7 +297,3 @@ def of_state(
         by = [name for name in area.columns if name in state.columns]
         table = table.join(area, on=by, how="left", nulls_equal=True, maintain_order="left")
     return table
-
-
-def _nearest(number: float, grid: Iterable[float]) -> float | None:
-    return min(grid, key=lambda each: abs(each - number), default=None)

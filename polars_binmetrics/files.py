@@ -34,28 +34,35 @@ STATES: dict[str, Callable[..., object]] = {
 }
 
 
+def sliced(files: Sequence[str]) -> bool:
+    """Whether a part of the files is read without all that stands before it."""
+    return all(_suffix(_within(file)) in (".parquet", ".ipc", ".arrow") for file in files)
+
+
 def scan(files: Sequence[str]) -> pl.LazyFrame:
     """The rows of files, globs, directories of Parquet files or URLs, all of one kind."""
     sources = [_within(file) for file in files]
+    for file, source in zip(files, sources, strict=True):
+        if _is_local(source) and not (Path(source).exists() or any(iglob(source, recursive=True))):
+            raise FileNotFoundError(f"{file!r}: there is no such file")
     kinds = {_suffix(source) for source in sources}
     if len(kinds) > 1:
         raise ValueError(f"all should be of one kind, got {_listed(sorted(kinds))}")
     (kind,) = kinds
     if kind not in READERS:
         raise ValueError(f"{files[0]!r}: should end in {_listed(READERS)}")
-    for file, source in zip(files, sources, strict=True):
-        if _is_local(source) and not (Path(source).exists() or any(iglob(source, recursive=True))):
-            raise FileNotFoundError(f"{file!r}: there is no such file")
     if sources != [*files]:  # The keys of a directory stand in the names of those in it.
         return pl.scan_parquet(sources, hive_partitioning=True)
     return READERS[kind](sources)
 
 
-def check_output(output: str, kinds: Iterable[str]) -> None:
+def check_output(output: str, kinds: Iterable[str], *, local: bool = False) -> None:
     """Refuse a file that can't be written before any work is done for it."""
     output = output.removeprefix("file://")
     if _suffix(output) not in kinds:
         raise ValueError(f"{output!r} should end in {_listed(kinds)}")
+    if local and not _is_local(output):
+        raise ValueError(f"{output!r} should be a file of this machine")
     if _is_local(output):
         parent = Path(output).parent
         if not parent.is_dir():
@@ -77,8 +84,8 @@ def write_table(table: pl.DataFrame, output: str, kinds: Writers) -> None:
 
 
 def write_text(text: str, output: str) -> None:
-    """Write a text as a whole."""
-    _whole(output, lambda file: file.write(text.encode()))
+    """Write a text to a file as a whole."""
+    _whole(output.removeprefix("file://"), lambda file: file.write(text.encode()))
 
 
 def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:

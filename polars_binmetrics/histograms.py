@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import overload
+from typing import cast, overload
 
 import polars as pl
 from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 
 from polars_binmetrics import areas
-from polars_binmetrics.columns import IntoColumn, IntoColumns, clean
+from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
@@ -88,7 +88,7 @@ def histogram(
         taken=[*STATE, *levels(rollup)],
     )
     swept = sweep(rows, thresholds_of("bins", bins), strict=False, rollup=rollup)
-    return like(self.frame, rows.named(swept.labelled(swept.state.drop(BELOW))))
+    return like(self.frame, state_of(rows, swept))
 
 
 def cumulate(self: FrameFace[Frame]) -> Frame:
@@ -379,18 +379,23 @@ def merge_histograms(
     sums = pl.Float64 if schema["positives"].is_float() else pl.Int64
     refusal = pl.when(refused).then(pl.lit(OTHER_GRIDS)).cast(sums)
     merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
-    merged = merged.select(schema.names()).sort(*by, "threshold")
+    merged = merged.select(*by, "threshold", *SIDES).sort(*by, "threshold")
     return like(given[0], merged)
 
 
-def check_state(state: Frame) -> Frame:
-    """Refuse a frame that is no histogram."""
+def ordered(state: Frame) -> Frame:
+    """A histogram with its columns in their order; anything else is refused."""
     schema = state.collect_schema()
-    _groups(state.lazy(), [])
+    by = _groups(state.lazy(), [])
     for name in ("threshold", *SIDES):
         if not schema[name].is_numeric():
             raise SchemaError(f"the frame is no histogram: its {name!r} is {schema[name]}")
-    return state
+    return cast(Frame, state.select(*by, "threshold", *SIDES))
+
+
+def state_of(rows: Clean, swept: Sweep) -> pl.LazyFrame:
+    """The histogram of rows that were counted."""
+    return rows.named(swept.labelled(swept.state.drop(BELOW)))
 
 
 def _sound() -> pl.Expr:
@@ -407,7 +412,7 @@ def _groups(state: pl.LazyFrame, added: Iterable[str]) -> list[str]:
             raise ColumnNotFoundError(
                 f"the frame is no histogram: it has no column {name!r}, only {_listed(columns)}"
             )
-    by = [name for name in columns if name not in ("threshold", *SIDES)]
+    by = [*(name for name in columns if name not in STATE), "model"]
     for name in added:
         if name in by:
             raise DuplicateError(f"the frame has a column {name!r} already; rename it")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from math import inf
 from numbers import Real
 from statistics import NormalDist
@@ -13,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from polars_binmetrics.dual import Number
+from polars_binmetrics.extras import require
 from polars_binmetrics.wording import documented
 
 __all__ = ["agresti_coull", "clopper_pearson", "delong", "jeffreys", "wilson"]
@@ -278,14 +278,8 @@ def check_inside(argument: str, value: float, least: int) -> None:
         raise ValueError(f"`{argument}` should be above {least} and below 1, got {value!r}")
 
 
-def check_scipy(name: str) -> None:
-    """Refuse what is exact only with scipy, where there is none."""
-    if not find_spec("scipy"):
-        raise ModuleNotFoundError(f"bm.{name} needs scipy: pip install 'polars-binmetrics[exact]'")
-
-
 def _exact(name: str, level: float) -> float:
-    check_scipy(name)
+    require("scipy", f"bm.{name}", "exact")
     return checked_level(level)
 
 

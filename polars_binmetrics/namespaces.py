@@ -18,6 +18,7 @@ from polars_binmetrics import (
     probability,
     rates,
 )
+from polars_binmetrics.extras import require
 from polars_binmetrics.face import ExprFace, Frame, FrameFace
 from polars_binmetrics.methods import (
     at_threshold,
@@ -154,6 +155,7 @@ class FrameNamespace(FrameFace[Frame]):
     @property
     def plot(self) -> PlotNamespace[Frame]:
         """Pictures of the frame."""
+        require("altair", "`plot`", "plot")
         return PlotNamespace(self.frame)
 
 

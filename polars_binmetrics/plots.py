@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from polars_binmetrics import charts, curves, evaluate, histograms
+from polars_binmetrics import charts, curves, evaluate, histograms, rates
 from polars_binmetrics.charts import Axis, Legend
 from polars_binmetrics.columns import IntoColumn, IntoColumns
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.drawing import (
     AP,
     AUC,
+    CLASSES,
     MEAN_COST,
     ROWS,
     ROWS_OF_BINS,
+    bars_of,
     check_columns,
     curve_of,
     drawn,
-    given,
     keyed,
     limits_of,
     of_first,
@@ -29,12 +30,13 @@ from polars_binmetrics.drawing import (
     panels_of,
     prevalence,
     refuse,
+    required,
     title_of,
 )
 from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.intervals import IntoInterval
-from polars_binmetrics.registry import IntoMetric, find
-from polars_binmetrics.state import SIDES
+from polars_binmetrics.registry import IntoMetric, find, of_counts
+from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, uniform
 from polars_binmetrics.wording import documented
 
@@ -59,10 +61,6 @@ COST = Axis("normalized_expected_cost", "Expected cost (share of the greatest)",
 SCORE = Axis("threshold", "Score")
 DENSITY = Axis("density", "Density (share of the class per unit of score)")
 DIAGONAL = [(0.0, 0.0), (1.0, 1.0)]
-CLASSES = ["negative", "positive"]
-#: Bars that a chart of scores has at most.
-BARS = 64
-
 RAISES = """\
 Raises
 ------
@@ -74,10 +72,10 @@ ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
 
 """
 SCORES = (
-    "A score column a model, as for the verbs. Without, the frame is what is drawn: a curve, counts"
-    " at many thresholds, or a histogram."
+    "A score column a model, as for the verbs. Leave it out where the frame itself is a curve,"
+    " counts at many thresholds, or a histogram."
 )
-LABEL = "The outcome, as for the verbs; with `scores` only, as all that follows."
+LABEL = "The outcome, as for the verbs; with `scores` only, as all that says how rows are counted."
 
 
 def plotted(scores: str = SCORES, **own: str) -> Callable[[Plot], Plot]:
@@ -116,12 +114,16 @@ def roc(
     >>> df.binmetrics.plot.roc("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, AUC 0.750', 'chance']
     """
-    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {
+        "thresholds": thresholds,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "rollup": rollup,
+    }
     verb = partial(curves.roc_curve, drop_collinear=True)
-    curve = curve_of(
-        self, verb, ["fpr", "tpr", *CELLS], scores, label, positive=positive, closed=True, **ask
-    )
-    return drawn(curve, FPR, TPR, AUC, {"chance": DIAGONAL}, tips=["threshold:Q"])
+    curve = curve_of(self, verb, ["fpr", "tpr", *CELLS], scores, label, ask, closed=True)
+    return drawn(keyed(curve), title_of(curve), FPR, TPR, AUC, {"chance": DIAGONAL})
 
 
 @plotted()
@@ -155,18 +157,24 @@ def pr(
     >>> df.binmetrics.plot.pr("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, AP 0.833', 'prevalence']
     """
-    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {
+        "thresholds": thresholds,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "rollup": rollup,
+    }
     needed = ["recall", "precision", *CELLS]
-    curve = curve_of(
-        self, curves.pr_curve, needed, scores, label, positive=positive, closed=True, **ask
-    )
+    curve = curve_of(self, curves.pr_curve, needed, scores, label, ask, closed=True)
+    groups = [*panels_of(curve), "model"]
     return drawn(
-        curve,
+        # Where no row is called positive, the step of the highest score begins.
+        keyed(curve.with_columns(pl.col("precision").forward_fill().over(groups))),
+        title_of(curve),
         RECALL,
         PRECISION,
         AP,
         {"prevalence": prevalence},
-        tips=["threshold:Q"],
         interpolate="step-before",
         backwards=True,  # Steps go from the left, where a curve ends.
     )
@@ -202,12 +210,16 @@ def gain(
     >>> df.binmetrics.plot.gain("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'chance']
     """
-    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {
+        "thresholds": thresholds,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "rollup": rollup,
+    }
     needed = ["predicted_positive_rate", "tpr", *CELLS]
-    curve = curve_of(
-        self, curves.gain_curve, needed, scores, label, positive=positive, closed=True, **ask
-    )
-    return drawn(curve, CALLED, FOUND, ROWS, {"chance": DIAGONAL}, tips=["threshold:Q"])
+    curve = curve_of(self, curves.gain_curve, needed, scores, label, ask, closed=True)
+    return drawn(keyed(curve), title_of(curve), CALLED, FOUND, ROWS, {"chance": DIAGONAL})
 
 
 @plotted(bins="The limits of the bins, as of `calibration_curve`; with `scores` only.")
@@ -243,13 +255,25 @@ def calibration(
     >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'calibrated']
     """
-    ask: dict[str, Any] = {"bins": bins, "by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {
+        "bins": bins,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "rollup": rollup,
+    }
     needed = ["mean_score", "observed_rate", "n"]
-    curve = curve_of(
-        self, curves.calibration_curve, needed, scores, label, positive=positive, **ask
+    curve = curve_of(self, curves.calibration_curve, needed, scores, label, ask)
+    return drawn(
+        keyed(curve),
+        title_of(curve),
+        MEAN_SCORE,
+        OBSERVED,
+        ROWS_OF_BINS,
+        {"calibrated": DIAGONAL},
+        tips=["n"],
+        dots=True,
     )
-    calibrated = {"calibrated": DIAGONAL}
-    return drawn(curve, MEAN_SCORE, OBSERVED, ROWS_OF_BINS, calibrated, tips=["n:Q"], dots=True)
 
 
 @plotted(thresholds="As of `decision_curve`; with `scores` only.")
@@ -284,16 +308,21 @@ def decision(
     >>> df.binmetrics.plot.decision("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, n = 4', 'treat all', 'treat none']
     """
-    ask: dict[str, Any] = {"thresholds": thresholds, "by": by, "weight": weight, "rollup": rollup}
-    needed = ["net_benefit", *CELLS]
-    curve = curve_of(self, curves.decision_curve, needed, scores, label, positive=positive, **ask)
-    references = {}
-    if {"treat_all", "treat_none"} <= {*curve.collect_schema()}:
-        references = {
-            "treat all": partial(of_first, column="treat_all"),
-            "treat none": partial(of_first, column="treat_none"),
-        }
-    return drawn(curve, AT, BENEFIT, ROWS, references, lowest=-0.1)
+    ask: dict[str, Any] = {
+        "thresholds": thresholds,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "rollup": rollup,
+    }
+    curve = curve_of(self, curves.decision_curve, ["net_benefit", *CELLS], scores, label, ask)
+    if "treat_all" not in curve.collect_schema():
+        curve = curves.treated(with_rates(curve, [rates.prevalence]))
+    references = {
+        "treat all": partial(of_first, column="treat_all"),
+        "treat none": partial(of_first, column="treat_none"),
+    }
+    return drawn(keyed(curve), title_of(curve), AT, BENEFIT, ROWS, references, lowest=-0.25)
 
 
 @plotted()
@@ -327,11 +356,11 @@ def cost(
     >>> df.binmetrics.plot.cost("score", "y").to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score, mean 0.125', 'no model']
     """
-    ask: dict[str, Any] = {"by": by, "weight": weight, "rollup": rollup}
+    ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
     needed = ["probability_cost", "normalized_expected_cost"]
-    curve = curve_of(self, curves.cost_curve, needed, scores, label, positive=positive, **ask)
+    curve = curve_of(self, curves.cost_curve, needed, scores, label, ask)
     alike = {"no model": [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0)]}
-    return drawn(curve, PROBABILITY_COST, COST, MEAN_COST, alike, tips=["threshold:Q"])
+    return drawn(keyed(curve), title_of(curve), PROBABILITY_COST, COST, MEAN_COST, alike)
 
 
 @plotted(
@@ -357,8 +386,8 @@ def threshold(
     Returns
     -------
     alt.Chart
-        A line a model, a panel a metric and segment. Each panel has the range of its metric, or
-        that of its values where the metric has no ends.
+        A line a model, a panel a metric and segment. All panels reach from 0 to 1, unless a metric
+        has another range: then each has that of its values.
 
     Notes
     -----
@@ -371,37 +400,41 @@ def threshold(
     >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
     ['score']
     """
-    chosen = find(metrics)
+    chosen = [of_counts(metric) for metric in find(metrics, least=1)]
     names = [metric.name for metric in chosen]
-    given = scores is not None
+    if thresholds is None and scores is not None:
+        thresholds = uniform(101)
     ask: dict[str, Any] = {
-        "thresholds": uniform(101) if thresholds is None and given else thresholds,
+        "thresholds": thresholds,
         "by": by,
         "weight": weight,
+        "positive": positive,
         "rollup": rollup,
         "strict": strict,
     }
-    counted = curve_of(self, evaluate.counts, CELLS, scores, label, positive=positive, **ask)
-    lacking = [metric for metric in chosen if metric.name not in counted.collect_schema()]
-    rated = evaluate.rates(FrameFace(counted), lacking)
+    counted = curve_of(self, evaluate.counts, CELLS, scores, label, ask)
     keys = panels_of(counted)
-    long = rated.filter(pl.col("threshold").is_finite()).unpivot(
+    counted = counted.select(*keys, "model", "threshold", *CELLS)
+    rated = with_rates(keyed(counted).filter(pl.col("threshold").is_finite()), chosen)
+    groups = [*(f"key {key}" for key in keys), "metric", "model"]
+    values = rated.unpivot(
         names,
-        index=[*keys, "model", "threshold", *CELLS],
+        index=[*panels_of(rated), "model", "threshold", *CELLS],
         variable_name="metric",
         value_name="metric value",
     )
     # An unpivot keeps no order.
-    ordered = long.with_columns(pl.col("metric").cast(pl.Enum(names)))
-    ranges = {end for metric in chosen for end in metric.range}
+    ordered = values.with_columns(pl.col("metric").cast(pl.Enum(names))).sort(*groups, "threshold")
+    shares = {end for metric in chosen for end in metric.range} == {*SHARE}
     return drawn(
-        ordered.select(*keys, "metric", pl.exclude(*keys, "metric")).sort(
-            *keys, "metric", "model", "threshold"
-        ),
+        ordered.select(*groups, pl.exclude(groups)),
+        " · ".join([title_of(counted), "metric"] if keys else ["metric"]),
         AT,
-        Axis("metric value", "Value of the metric", SHARE if ranges == {*SHARE} else None),
+        Axis("metric value", "Value of the metric", SHARE if shares else None),
         ROWS,
         {},
+        tips=[],
+        apart=not shares,
     )
 
 
@@ -433,8 +466,9 @@ def segments(
     -------
     alt.Chart
         A row a segment with a dot a model, a column a metric, and a line from the lower to the
-        upper end of the confidence interval, at 95 % unless `interval` says otherwise. Where a
-        metric has no interval there is the dot alone; where it is undefined, nothing.
+        upper end of the confidence interval, at 95 % unless `interval` says otherwise; with
+        weights there is none unless `interval` asks for it. Where a metric has no interval there
+        is the dot alone; where it is undefined, nothing.
 
     Notes
     -----
@@ -447,29 +481,28 @@ def segments(
     >>> chart.to_dict()["encoding"]["yOffset"]["sort"]
     ['score']
     """
-    charts.require_altair()
-    chosen = find(metrics)
+    chosen = find(metrics, least=1)
     frame = self.frame.lazy()
+    ask: dict[str, Any] = {
+        "thresholds": thresholds,
+        "by": by,
+        "weight": weight,
+        "positive": positive,
+        "strict": strict,
+        "rollup": rollup,
+        "interval": interval,
+    }
     if scores is not None:
-        frame = evaluate.evaluate(
-            FrameFace(frame),
-            scores,
-            given(label),
-            metrics=chosen,
-            thresholds=0.5 if thresholds is None else thresholds,
-            by=by,
-            weight=weight,
-            positive=positive,
-            strict=strict,
-            rollup=rollup,
-            interval=0.95 if interval is None else interval,
-        )
+        ask["thresholds"] = 0.5 if thresholds is None else thresholds
+        if interval is None and weight is None:
+            ask["interval"] = 0.95
+        face = FrameFace(frame)
+        frame = evaluate.evaluate(face, scores, required(label), metrics=chosen, **ask)
     else:
-        ask = {"by": by, "weight": weight, "positive": positive, "thresholds": thresholds}
-        refuse(label=label, strict=strict, rollup=rollup, interval=interval, **ask)
+        refuse(label=label, **ask)
     names = [metric.name for metric in chosen]
     check_columns(frame, ["model", *names])
-    table = keyed(frame).collect()
+    table = keyed(frame).collect(engine="streaming")
     if "threshold" in table.columns and table["threshold"].n_unique() > 1:
         raise ValueError(
             f"the frame has {table['threshold'].n_unique()} thresholds: filter it to one of them"
@@ -486,13 +519,8 @@ def segments(
             ),
         )
         for name in names
-    ).filter(pl.col("value").is_not_null())
-    points = pl.concat(
-        points.with_columns(pl.lit(kind).alias("kind"), pl.col(kind).alias("at"))
-        for kind in ("low", "value", "high")
     )
-    models = table["model"].unique(maintain_order=True).to_list()
-    return charts.forest(points, title_of(frame), models)
+    return charts.forest(points, title_of(frame))
 
 
 @plotted(
@@ -533,46 +561,17 @@ def scores(
     >>> chart.to_dict()["encoding"]["color"]["scale"]["domain"]
     ['negative', 'positive']
     """
-    charts.require_altair()
     frame = self.frame.lazy()
+    ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
     if scores is not None:
-        ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
-        count = partial(histograms.histogram, FrameFace(frame), scores, given(label), **ask)
+        count = partial(histograms.histogram, FrameFace(frame), scores, required(label), **ask)
         count(bins=0.5)  # Refuses what is wrong before any score is read.
         frame = count(bins=limits_of(frame, scores) if bins is None else bins)
     else:
-        refuse(label=label, bins=bins, by=by, weight=weight, positive=positive, rollup=rollup)
-    histograms.check_state(frame)
-    state = keyed(frame).collect()
-    groups = [*panels_of(state), "model"]
-    at = pl.col("threshold")
-    # What lies beyond the limits is in the outer bars, each of them of several bins.
-    place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
-    number = at.count().cast(pl.Int64).over(groups) - 1
-    bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())
-    bars = (
-        state.filter(~at.is_nan().fill_null(False).any().over(groups) & (number > 0))
-        .with_columns(bar=bar, end=at.max().over(groups))
-        .group_by(*groups, "bar", maintain_order=True)
-        .agg(at.min(), pl.col("end").first(), pl.col(SIDES).sum())
-        .with_columns(end=at.shift(-1).over(groups).fill_null(pl.col("end")))
-        .rename(dict(zip(SIDES, reversed(CLASSES), strict=True)))
-    )
-    long = bars.unpivot(
-        CLASSES, index=[*groups, "threshold", "end"], variable_name="series", value_name="rows"
-    )
-    share = pl.col("rows") / pl.col("rows").sum().over(*groups, "series")
-    long = long.with_columns(density=share / (pl.col("end") - at))
-    last = long.filter(pl.col("end") == pl.col("end").max().over(groups))
-    steps = pl.concat([long, last.with_columns(threshold="end")]).drop("end")
-    sizes = bars.group_by(groups, maintain_order=True).agg(pl.col(CLASSES).sum())
-    texts = [
-        ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
-        for row in sizes.select(CLASSES).rows()
-    ]
-    lines = ["model", panel_of(sizes), pl.Series(texts, dtype=pl.String)]
-    named = sizes.select(*groups, panel=pl.concat_str(lines, separator="\n"))
-    points = named.join(steps, on=groups, nulls_equal=True, maintain_order="left")
-    return charts.densities(
-        points.drop(groups), SCORE, DENSITY, Legend(CLASSES, title="class"), title_of(frame)
-    )
+        refuse(label=label, bins=bins, **ask)
+    state = histograms.ordered(frame)
+    legend = Legend(CLASSES, title="class", first=2)
+    bars = bars_of(state)
+    models = state.select(pl.col("model").n_unique()).collect(engine="streaming").item()
+    columns = models * max(1, charts.PANELS_A_ROW // models) if models else 1
+    return charts.densities(bars, SCORE, DENSITY, legend, title_of(state), columns=columns)

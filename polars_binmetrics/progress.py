@@ -35,10 +35,11 @@ def shown(wanted: bool) -> Generator[Progress]:
     start, finished = monotonic(), Event()
 
     def show() -> None:
-        while not finished.wait(PACE):
-            print(
-                f"\r{progress.line(monotonic() - start)}\x1b[K", end="", file=sys.stderr, flush=True
-            )
+        going_on = True
+        while going_on:
+            line = progress.line(monotonic() - start)
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+            going_on = not finished.wait(PACE)
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     thread = Thread(target=show, daemon=True)

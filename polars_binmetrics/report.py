@@ -5,22 +5,33 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from polars_binmetrics import charts
-from polars_binmetrics.drawing import panels_of
+from polars_binmetrics import charts, plots
+from polars_binmetrics.drawing import has_totals, panels_of
 from polars_binmetrics.evaluate import of_state
+from polars_binmetrics.extras import require
+from polars_binmetrics.face import FrameFace
 from polars_binmetrics.histograms import merge_histograms
-from polars_binmetrics.namespaces import PlotNamespace, of
+from polars_binmetrics.metric import AnyMetric, CountMetric
+from polars_binmetrics.namespaces import of
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.thresholds import IntoThresholds
 
 if TYPE_CHECKING:
     import altair as alt
 
+TITLE = "How good are these models?"
+PLOTS: dict[str, Callable[..., Any]] = {
+    "roc": plots.roc,
+    "pr": plots.pr,
+    "calibration": plots.calibration,
+    "decision": plots.decision,
+    "threshold": plots.threshold,
+    "scores": plots.scores,
+}
 CAPTIONS = {
     "roc": "ROC curves: the higher, the better; the diagonal is chance.",
     "pr": "Precision and recall: what is found, and how much of what is called positive is.",
@@ -73,37 +84,54 @@ class Part(NamedTuple):
     draw: Callable[[str], Any]
 
 
+class Asked(NamedTuple):
+    """What a page tells: metrics, at a level if they have intervals."""
+
+    metrics: list[AnyMetric]
+    interval: float | None
+
+    def level(self) -> str:
+        """The level as a share of 100."""
+        return "" if self.interval is None else f"{100 * self.interval:.6g}%"
+
+    def of_threshold(self) -> dict[str, Any]:
+        """What is drawn over the thresholds: the metrics of the counts, if there are some."""
+        counted = [metric for metric in self.metrics if isinstance(metric, CountMetric)]
+        return {"metrics": counted} if counted else {}
+
+
 def of_rows(
     frame: pl.LazyFrame,
     *,
     by: Sequence[str],
     metrics: Iterable[IntoMetric],
     thresholds: IntoThresholds,
-    interval: float,
+    interval: float | None,
     strict: bool,
     facts: Mapping[str, str],
     **counting: Any,
 ) -> str:
-    """The page of rows, whose charts are exact and read them once each."""
+    """The page of rows, which are read once for each table and chart."""
     _require_extra()
-    asked = list(metrics)
+    asked = Asked(find(metrics), interval)
 
-    def part(by: Sequence[str]) -> Part:
+    def part(keys: Sequence[str]) -> Part:
         table = of(frame).evaluate(
             **counting,
-            by=by,
-            metrics=asked,
+            by=keys,
+            metrics=asked.metrics,
             thresholds=thresholds,
             interval=interval,
             strict=strict,
         )
 
         def draw(name: str) -> Any:
-            return getattr(PlotNamespace(frame), name)(**counting, by=by)
+            more = {**asked.of_threshold(), "strict": strict} if name == "threshold" else {}
+            return PLOTS[name](FrameFace(frame), **counting, by=keys, **more)
 
         return Part(table.collect(engine="streaming"), draw)
 
-    return _page(part([]), part(by) if by else None, list(CAPTIONS), asked, interval, facts)
+    return _page(part([]), part(by) if by else None, list(PLOTS), asked, facts)
 
 
 def of_states(
@@ -111,79 +139,75 @@ def of_states(
     *,
     metrics: Iterable[IntoMetric],
     thresholds: IntoThresholds,
-    interval: float,
+    interval: float | None,
     facts: Mapping[str, str],
 ) -> str:
     """The page of a state, which has all but the calibration."""
     _require_extra()
-    asked = list(metrics)
-    if "level" in panels_of(state):  # The totals are counted again.
+    asked = Asked(find(metrics), interval)
+    if has_totals(state):  # They are counted again.
         state = state.filter(pl.col("level") == pl.col("level").max()).drop("level")
     by = panels_of(state)
 
-    def part(state: pl.DataFrame) -> Part:
-        table = of_state(state, asked, thresholds=thresholds, interval=interval)
-
+    def part(bins: pl.DataFrame) -> Part:
         def draw(name: str) -> Any:
-            return getattr(PlotNamespace(state), name)()
+            more = asked.of_threshold() if name == "threshold" else {}
+            return PLOTS[name](FrameFace(bins), **more)
 
-        return Part(table, draw)
+        return Part(of_state(bins, asked.metrics, thresholds=thresholds, interval=interval), draw)
 
-    names = [name for name in CAPTIONS if name != "calibration"]
+    names = [name for name in PLOTS if name != "calibration"]
     total = part(merge_histograms([state.drop(by)]))
-    return _page(total, part(state) if by else None, names, asked, interval, facts)
+    return _page(total, part(state) if by else None, names, asked, facts)
 
 
 def _require_extra() -> None:
-    charts.require_altair()
-    if not find_spec("vl_convert"):
-        raise ModuleNotFoundError(
-            "a report needs vl-convert-python: pip install 'polars-binmetrics[plot]'"
-        )
+    require("altair", "a report", "plot")
+    require("vl_convert", "a report", "plot")
 
 
 def _page(
     total: Part,
     segments: Part | None,
     names: Sequence[str],
-    metrics: Sequence[IntoMetric],
-    interval: float,
+    asked: Asked,
     facts: Mapping[str, str],
 ) -> str:
     known = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items()
     )
-    chosen = [metric.name for metric in find(metrics)]
-    body = [f"<h1>How good are these models?</h1><dl>{known}</dl>"]
-    body += ["<h2>All rows</h2>", _table(total.table, chosen, interval)]
-    body += [_figures(total, names)]
+    body = [f"<h1>{TITLE}</h1><dl>{known}</dl>"]
+    body += ["<h2>All rows</h2>", _table(total.table, asked), _figures(total, names)]
     if segments is not None:
         keys = panels_of(segments.table)
-        body += [f"<h2>By {escape(', '.join(keys))}</h2>"]
-        body += [
-            _forest(segments.table, chosen, interval),
-            _table(segments.table, chosen, interval),
-        ]
         number = segments.table.select(keys).n_unique()
-        if number <= charts.MOST_PANELS:
-            body += [_figures(segments, [name for name in names if name in TOLD])]
-        else:
-            body += [f"<p>The curves of {number:,} segments are too many to be drawn.</p>"]
+        few = number <= charts.MOST_PANELS
+        body += [f"<h2>By {escape(', '.join(keys))}</h2>"]
+        body += [_forest(segments.table, asked)] if few else []
+        body += [_table(segments.table, asked)]
+        body += [
+            _figures(segments, [name for name in names if name in TOLD])
+            if few
+            else f"<p>The curves of {number:,} segments are too many to be drawn.</p>"
+        ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>How good are these models?</title><style>{STYLE}</style></head>\n"
+        f"<title>{TITLE}</title><style>{STYLE}</style></head>\n"
         f"<body>{''.join(body)}</body></html>\n"
     )
 
 
-def _forest(table: pl.DataFrame, metrics: Sequence[str], interval: float) -> str:
-    """The segments at the first threshold."""
-    first: list[float] = table["threshold"].sort().head(1).to_list()
-    chart = PlotNamespace(table.filter(pl.col("threshold").is_in(first))).segments(metrics=metrics)
-    at = "".join(f"; at a threshold of {threshold:g}" for threshold in first)
-    return _figure(chart, f"Each segment, with intervals at {interval:.0%}{at}.")
+def _forest(table: pl.DataFrame, asked: Asked) -> str:
+    """The segments, each at its first threshold."""
+    groups = [*panels_of(table), "model"]
+    first = table.unique(groups, keep="first", maintain_order=True)
+    at = first["threshold"].unique().to_list()
+    chart = plots.segments(FrameFace(first.drop("threshold")), metrics=asked.metrics)
+    caption = "Each segment" + (f", with intervals at {asked.level()}" if asked.interval else "")
+    where = f"a threshold of {at[0]:g}" if len(at) == 1 else "the first threshold of each"
+    return _figure(chart, f"{caption}; at {where}.")
 
 
 def _figures(part: Part, names: Iterable[str]) -> str:
@@ -203,17 +227,21 @@ def _figure(chart: alt.Chart, caption: str) -> str:
     )
 
 
-def _table(table: pl.DataFrame, metrics: Sequence[str], interval: float) -> str:
+def _table(table: pl.DataFrame, asked: Asked) -> str:
     """The table with each metric in one column, its interval beside it."""
     texts = [*panels_of(table), "model"]
-    sizes = [name for name in ("n", "n_positive", "n_missing") if name in table.columns]
+    metrics = [metric.name for metric in asked.metrics]
+    sizes = ["n", "n_positive"]
+    if "n_missing" in table.columns and table["n_missing"].sum():
+        sizes.append("n_missing")
+    level = f" ({asked.level()})" if asked.interval else ""
     head = [_cell("th", name, text=True) for name in texts]
     head += [_cell("th", name) for name in ("threshold", *sizes)]
-    head += [_cell("th", f"{name} ({interval:.0%})") for name in metrics]
+    head += [_cell("th", name + level) for name in metrics]
     rows: list[str] = []
     for row in table.iter_rows(named=True):
         cells = [_cell("td", "null" if row[key] is None else row[key], text=True) for key in texts]
-        cells += [f"<td>{_number(row['threshold'])}</td>"]
+        cells += [f"<td>{row['threshold']:.10g}</td>"]
         cells += [
             f"<td>{UNKNOWN if row[n] is None else format(row[n], ',.10g')}</td>" for n in sizes
         ]
@@ -237,4 +265,4 @@ def _cell(tag: str, value: object, *, text: bool = False) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return UNKNOWN
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.5g}"
+    return f"{value:.3f}" if 0.1 <= abs(value) < 10 else f"{value:.3g}"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_binmetrics.columns import IntoColumn, column
-from polars_binmetrics.intervals import check_scipy
+from polars_binmetrics.extras import require
 from polars_binmetrics.tails import two_sided
 from polars_binmetrics.wording import documented
 
@@ -134,7 +134,7 @@ def mcnemar_exact(*, mid_p: bool = False) -> Test:
     │ 0.555556   ┆ null ┆ 0.0625  │
     └────────────┴──────┴─────────┘
     """
-    check_scipy("mcnemar_exact")
+    require("scipy", "bm.mcnemar_exact", "exact")
     return Test(partial(_of_binomial, mid_p=_checked("mid_p", mid_p)))
 
 

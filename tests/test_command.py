@@ -224,7 +224,8 @@ def test_wrong_input_is_refused_in_one_line_that_names_it(
     [
         ("nope.parquet", "argument FILE: "),
         ("nope-*.parquet", "argument FILE: "),
-        ("rows.xlsx", "argument FILE: 'rows.xlsx': should end in .parquet, .csv"),
+        ("rows.xlsx", "argument FILE: 'rows.xlsx': there is no such file"),
+        (__file__, f"argument FILE: {__file__!r}: should end in .parquet, .csv"),
     ],
 )
 def test_a_file_that_is_not_there_is_refused(
@@ -259,8 +260,9 @@ def test_missing_arguments_are_named(capsys: pytest.CaptureFixture[str]) -> None
     assert "--label, --score, --metric" in refused(capsys, "evaluate", str(PATH))
 
 
-def test_files_of_two_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    line = refused(capsys, "evaluate", str(PATH), "rows.csv", *ASK)
+def test_files_of_two_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rows.csv").write_text("visited_often,logistic\ntrue,0.5\n")
+    line = refused(capsys, "evaluate", str(PATH), str(tmp_path / "rows.csv"), *ASK)
     assert "argument FILE: all should be of one kind" in line
 
 

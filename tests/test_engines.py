@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from typing import Any
 
@@ -15,12 +14,14 @@ from polars.exceptions import ColumnNotFoundError, SchemaError
 from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
-from polars_binmetrics import engines
+from polars_binmetrics import extras
 from tests.engine_rows import ASKED, DATA, agrees
 from tests.rows import frames
 
+CONNECTION = duckdb.connect()
 ENGINES = {
     "DuckDB": lambda frame: duckdb.from_arrow(frame.to_arrow()),
+    "DuckDB, a connection of its own": lambda frame: CONNECTION.from_arrow(frame.to_arrow()),
     "Ibis": lambda frame: ibis.memtable(frame.to_arrow()),
 }
 
@@ -84,6 +85,11 @@ def test_all_that_follows_is_that_of_the_rows(there: Any) -> None:
         ["logistic", "boosting"], "visited_often", thresholds=bm.dyadic(8), by="health"
     )
     assert_frame_equal(state.binmetrics.cumulate(), counts)
+    merged = bm.merge_histograms([state, state]).binmetrics.roc_auc()
+    exact = rows.binmetrics.evaluate(
+        ["logistic", "boosting"], "visited_often", metrics="roc_auc", by="health"
+    )
+    assert exact["roc_auc"].is_between(merged["roc_auc_lower"], merged["roc_auc_upper"]).all()
 
 
 def test_one_group_by_runs_there_and_its_result_is_collected(
@@ -128,6 +134,8 @@ def test_frames_of_polars_are_counted_by_polars() -> None:
         ({"bins": [0.25, 0.75]}, ValueError, "`bins` should be one number, or neighbouring"),
         ({"bins": [0.5, float("inf")]}, ValueError, "`bins` should be one number"),
         ({"bins": bm.every_score()}, ValueError, "`bins` should be one number, or neighbouring"),
+        ({"bins": 1e20}, ValueError, "`bins` should be one number, or neighbouring"),
+        ({"scores": 5}, TypeError, "`scores` should be names, unless the frame is"),
         ({"scores": pl.col("a")}, TypeError, "`scores` should be names, unless the frame is"),
         ({"by": [pl.col("segment")]}, TypeError, "`by` should be names, unless the frame is"),
         ({"scores": "nope"}, ColumnNotFoundError, "`scores`: unable to find column"),
@@ -152,7 +160,6 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(name: str) -> None:
         return None
 
-    monkeypatch.setattr(engines, "find_spec", none)
+    monkeypatch.setattr(extras, "find_spec", none)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'polars-binmetrics\[ibis\]'"):
         bm.histogram(ibis.memtable(DATA.to_arrow()), "a", "y", bins=bm.dyadic(3))
-    assert importlib.util.find_spec("narwhals")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from polars.testing import assert_frame_equal
 import polars_binmetrics as bm
 from polars_binmetrics import command, files
 from polars_binmetrics.command import main
+from polars_binmetrics.progress import Progress
 from tests.test_command import refused, run
 
 ROWS = bm.load_example()
@@ -126,26 +127,33 @@ def test_what_the_writer_leaves_undone_is_not_seen(
     assert [each.name for each in state.parent.iterdir()] == [state.name]
 
 
-@pytest.mark.parametrize("seconds", [0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
-def test_a_run_killed_at_any_moment_leaves_the_old_file_or_the_new_one(
-    nights: Path, seconds: float
-) -> None:
+#: A run that dies as it writes, after half of the file.
+KILLED = """
+import os, signal, sys
+from polars_binmetrics import command, files
+
+def half(table, file):
+    write(table, path := file.name + ".whole")
+    content = open(path, "rb").read()
+    os.remove(path)
+    file.write(content[: len(content) // 2])
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write = files.STATES[".parquet"]
+files.STATES[".parquet"] = half
+command.main(sys.argv[1:])
+"""
+
+
+def test_a_run_killed_as_it_writes_leaves_the_old_file(nights: Path) -> None:
     state = store(nights, "day=2026-11-18")
-    old, new = counted(ROWS[:7_000]), counted(ROWS[7_000:13_000])
     rows = str(nights / "day=2026-11-19.parquet")
     arguments = ["histogram", rows, *ASK, *BINS, "--output", str(state)]
-    with subprocess.Popen([sys.executable, "-m", "polars_binmetrics", *arguments]) as process:
-        time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
+    killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len([*state.parent.iterdir()]) == 2
     # A whole folder of states is read, whatever else was left in it.
-    main(["merge", str(state.parent), "--output", str(nights / "sum.parquet")])
-    kept = pl.read_parquet(nights / "sum.parquet")
-    assert kept.equals(old) or kept.equals(new)
-
-
-def test_what_is_left_over_is_no_state(nights: Path) -> None:
-    state = store(nights, "day=2026-11-18")
-    (state.parent / f".{state.name}.1234.tmp").write_bytes(b"PAR1")
     main(["merge", str(state.parent), "--output", str(nights / "sum.parquet")])
     assert_frame_equal(pl.read_parquet(nights / "sum.parquet"), counted(ROWS[:7_000]))
 
@@ -181,7 +189,16 @@ def test_progress_is_shown_on_a_terminal_only(nights: Path) -> None:
     arguments = ["histogram", str(nights / "day*.parquet"), *ASK, *BINS, "--output", output]
     assert run(*arguments, "--progress").stderr == ""
     assert on_terminal(*arguments) == ""
-    assert on_terminal(*arguments, "--progress").endswith("\r\x1b[K")  # The line is wiped.
+    seen = on_terminal(*arguments, "--progress")
+    assert re.search(r"\d s\x1b\[K", seen)
+    assert seen.endswith("\r\x1b[K")  # The line is wiped.
+
+
+def test_progress_tells_the_share_if_it_is_known() -> None:
+    progress = Progress(looked_at=True)
+    assert progress.line(2.4) == "2 s"
+    progress.share = 0.07
+    assert progress.line(75) == "  7%, 75 s"
 
 
 def test_the_pieces_of_a_progress_add_up(nights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,6 +283,38 @@ def test_an_output_that_cannot_be_written_is_refused(
     Path("folder.parquet").mkdir()
     state = str(store(nights, "day=2026-11-18"))
     assert f"argument --output: {message}" in refused(capsys, "merge", state, "--output", output)
+
+
+def test_a_state_given_twice_is_refused(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = str(store(nights, "day=2026-11-18"))
+    line = refused(capsys, "merge", state, state, "--output", str(nights / "sum.parquet"))
+    assert f"argument STATE: {state!r} is there twice" in line
+
+
+def test_folders_that_name_keys_are_kept_apart(nights: Path) -> None:
+    for day in [*DAYS][:2]:
+        folder = nights / "hive" / day
+        folder.mkdir(parents=True)
+        store(nights, day).rename(folder / "state.parquet")
+    output = nights / "report.parquet"
+    asked = ["--metric", "roc_auc", "--output", str(output)]
+    main(["evaluate", "--from-state", str(nights / "hive"), *asked])
+    report = pl.read_parquet(output)
+    assert report.columns[:4] == ["health", "day", "model", "threshold"]
+    assert report.height == 2 * 4 * 2
+    chart = pl.scan_parquet(nights / "hive", hive_partitioning=True).binmetrics.plot.roc()
+    assert chart.to_dict()["encoding"]["facet"]["title"] == "health · day"
+
+
+def test_weights_have_no_interval_from_a_state(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ROWS.with_columns(w=1_000.0).write_parquet(nights / "day=2026-11-18.parquet")
+    state = str(store(nights, "day=2026-11-18", "--weight", "w"))
+    line = refused(
+        capsys, "evaluate", "--from-state", state, "--metric", "tpr", "--interval", "0.9"
+    )
+    assert "argument --interval takes no states of sums of weights" in line
 
 
 def test_a_third_label_in_one_partition_is_a_fault_of_the_whole(nights: Path) -> None:

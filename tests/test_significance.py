@@ -77,7 +77,7 @@ def test_arguments_of_another_type_are_refused(call: Any) -> None:
 
 
 def test_the_exact_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polars_binmetrics.intervals.find_spec", lambda _: None)
+    monkeypatch.setattr("polars_binmetrics.extras.find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"polars-binmetrics\[exact\]"):
         bm.mcnemar_exact()
 
