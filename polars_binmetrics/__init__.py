@@ -18,5 +18,5 @@ from polars_binmetrics.thresholds import *
 
 
 def __dir__() -> list[str]:
-    # What is offered, without the files that it comes from.
+    """What is offered, without the files that it comes from."""
     return [name for name, value in globals().items() if not isinstance(value, _ModuleType)]

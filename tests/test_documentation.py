@@ -33,7 +33,11 @@ def methods(face: type) -> Iterator[tuple[str, Any]]:
             yield f"{face.__name__}.{name}", value
 
 
-FUNCTIONS = {name: value for name, value in vars(bm).items() if inspect.isfunction(value)}
+FUNCTIONS = {
+    name: getattr(bm, name)
+    for name in dir(bm)
+    if inspect.isfunction(getattr(bm, name)) and not name.startswith("_")
+}
 VERBS = {**dict(methods(FrameNamespace)), **dict(methods(PlotNamespace))}
 EXPRESSIONS = dict(methods(ExprNamespace))
 OTHER = {"alias": Metric.alias, "of_counts": CountMetric.of_counts}
@@ -121,6 +125,7 @@ def test_the_commands_of_the_readme_run_and_print_what_they_say(tmp_path: Path) 
         "visits.parquet",
         "state",
         "november.html",
+        "november.parquet",
     }
 
 
