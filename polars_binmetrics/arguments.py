@@ -70,7 +70,7 @@ def positive_of(text: str | None, dtype: pl.DataType | None) -> object:
         return {"true": True, "false": False}.get(text.lower(), text)
     if dtype.is_numeric():
         try:
-            return float(text)
+            return int(text) if dtype.is_integer() else float(text)
         except ValueError:
             return text
     return text

@@ -114,7 +114,7 @@ def forest(points: pl.DataFrame, title: str) -> alt.Chart:
     chart = alt.Chart(_values(ends.filter(pl.col("value").is_not_null()))).encode(
         x=alt.X("at:Q", title="value of the metric", scale=alt.Scale(zero=False)),
         # All of them, those with no value, too.
-        y=alt.Y("panel:N", title=title, sort=panels, scale=alt.Scale(domain=panels)),
+        y=alt.Y("panel:N", title=title or None, sort=panels, scale=alt.Scale(domain=panels)),
         yOffset=alt.YOffset("series:N", sort=models),
         color=_colour(Legend(models)),
         shape=alt.Shape(
@@ -170,7 +170,7 @@ def _chart(points: pl.DataFrame, panels: str | None, *, columns: int = PANELS_A_
     # A header has several lines.
     header = alt.Header(labelExpr="split(datum.label, '\\n')", labelLineHeight=14)
     columns = max(1, min(len(order), columns))
-    facet = alt.Facet("panel:N", title=panels, sort=order, header=header, columns=columns)
+    facet = alt.Facet("panel:N", title=panels or None, sort=order, header=header, columns=columns)
     chart = chart.encode(facet=facet).properties(width=PANEL, height=PANEL)
     if len(order) % columns:
         # Else the axes of a column would stand below a row that it does not have.
@@ -183,8 +183,14 @@ def _values(points: pl.DataFrame) -> alt.InlineData:
     import altair as alt
 
     floats = cs.float()
-    finite = points.with_columns(pl.when(floats.is_finite()).then(floats.round_sig_figs(9)))
-    return alt.InlineData(values=finite.to_dicts())
+    finite = points.with_columns(pl.when(floats.is_finite()).then(floats))
+    short = pl.when(_spread(floats)).then(floats.round_sig_figs(9)).otherwise(floats)
+    return alt.InlineData(values=finite.with_columns(short).to_dicts())
+
+
+def _spread(values: pl.Expr) -> pl.Expr:
+    """Whether nine digits tell the values of a column apart on a screen."""
+    return values.max() - values.min() > values.abs().max() / 1_000
 
 
 def _readable(points: pl.DataFrame, what: str) -> list[str]:

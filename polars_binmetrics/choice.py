@@ -16,7 +16,6 @@ from polars_binmetrics.evaluate import COUNTS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.registry import IntoMetric, find, named, of_counts
-from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, every_score, thresholds_of
@@ -254,7 +253,7 @@ def best_threshold(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*COUNTS, *levels(rollup), *metrics],
+        taken=[*COUNTS, *metrics],
     )
     candidates = thresholds_of("thresholds", every_score() if thresholds is None else thresholds)
     swept = sweep(rows, candidates, strict=strict, rollup=rollup)

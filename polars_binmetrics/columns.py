@@ -128,7 +128,7 @@ def clean(
     _check_numeric("weight", weights)
     for name, dtype in labels.items():
         _check_label(name, dtype, positive)
-    for name in taken:
+    for name in (*taken, "level"):  # That of totals is the same in every table.
         if name in keys:
             raise DuplicateError(
                 f"`by`: the output has a column {name!r} of its own; rename the key,"

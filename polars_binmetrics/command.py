@@ -64,6 +64,8 @@ class Parser(argparse.ArgumentParser):
         """Refuse in one line what is wrong with an argument, or with one that the error names."""
         try:
             yield
+        except BrokenPipeError:  # The reader, say `head`, has seen enough.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (PolarsError, OSError, TypeError, ValueError) as error:
             line, _, _ = str(error).partition("\n")
             line = OTHER_GRIDS if OTHER_GRIDS in line else line
@@ -182,7 +184,8 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
         with parser.naming("FILE"), shown(given.progress):
             result = table.collect(engine="streaming")
     if given.output is None:
-        _show(result.drop((DETAIL - {*given.metric}) & {*result.columns}))
+        with parser.naming("standard output"):
+            _show(result.drop((DETAIL - {*given.metric}) & {*result.columns}))
     else:
         with parser.naming("--output"):
             files.write_table(result, given.output, files.TABLES)
@@ -279,9 +282,9 @@ def _merge(parser: Parser, given: argparse.Namespace) -> None:
 def _merged(parser: Parser, names: list[str]) -> pl.DataFrame:
     """The sum of stored states."""
     states: list[pl.DataFrame] = []
+    with parser.naming("STATE"):
+        files.check_files(names)
     for name in names:
-        if names.count(name) > 1:
-            parser.error(f"argument STATE: {name!r} is there twice")
         with parser.naming("STATE"):
             state = files.scan([name])
         with parser.naming(f"STATE: {name!r}"):
@@ -323,10 +326,7 @@ def _show(table: pl.DataFrame) -> None:
         float_precision=4,
     ):
         text = str(table)
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:  # The reader, say `head`, has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(text, flush=True)
 
 
 #: What a command does, what it is given, and how it is run.

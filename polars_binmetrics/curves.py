@@ -16,7 +16,7 @@ from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.hull import hull_of_sweep
 from polars_binmetrics.metric import CountMetric
 from polars_binmetrics.ranking import ranked
-from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, from_ends, levels, sound
+from polars_binmetrics.state import BELOW, SIDES, SIZES, Sweep, from_ends, sound
 from polars_binmetrics.sweep import cut, limits, sweep
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import (
@@ -649,7 +649,7 @@ def _rows(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*COUNTS, *levels(rollup), *names, *added],
+        taken=[*COUNTS, *names, *added],
     )
 
 

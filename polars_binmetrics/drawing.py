@@ -8,7 +8,7 @@ from math import inf, ulp
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
-from polars.exceptions import ColumnNotFoundError
+from polars.exceptions import ColumnNotFoundError, SchemaError
 
 from polars_binmetrics import areas, charts, curves, evaluate, histograms, rates
 from polars_binmetrics.charts import Axis, Legend
@@ -177,40 +177,32 @@ def keyed(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def title_of(frame: pl.LazyFrame) -> str:
     """What tells one panel from another."""
-    return " · ".join(name for name in panels_of(frame) if name != "level") or "level"
-
-
-def has_totals(frame: pl.DataFrame, *, level: str = "level") -> bool:
-    """Whether the last key is the column of a roll-up, and not one that the user called so."""
-    *keys, last = [*panels_of(frame), ""]
-    keys, last = (keys[:-1], keys[-1]) if keys else ([], last)
-    if last != level or frame.schema[last] != pl.Int64:
-        return False
-    kept = pl.col(last)
-    beyond = [pl.col(key).is_null() | (kept > i) for i, key in enumerate(keys)]
-    fits = pl.all_horizontal(kept.is_between(0, len(keys)), *beyond).all()
-    return bool(frame.select(fits).item())
+    return " · ".join(name for name in panels_of(frame) if name != "level")
 
 
 def panel_of(frame: pl.DataFrame) -> pl.Expr:
     """What a panel of keyed rows is called; the keys that a total is over are all."""
-    keys = [key for key in panels_of(frame) if key not in OURS]
-    totals = has_totals(frame.select(*keys, "model"), level="key level")
-    if totals:
-        keys.remove("key level")
-    names = [pl.col(key).cast(pl.String).fill_null("null") for key in keys]
-    if totals:
-        kept = pl.col("key level")
-        names = [
-            pl.when(kept > i).then(name).otherwise(pl.lit("all")) for i, name in enumerate(names)
-        ]
+    keys = [key for key in panels_of(frame) if key not in (*OURS, "key level")]
+    names: list[pl.Expr] = []
+    for i, key in enumerate(keys):
+        dtype = frame.schema[key]
+        if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Duration):
+            raise SchemaError(f"`by`: a key of {dtype} has no text to name a panel by; make it one")
+        text = pl.col(key).cast(pl.String)
+        # What is called as ours are is told from them.
+        text = pl.when(text.is_in(["null", "all"])).then('"' + text + '"').otherwise(text)
+        name = text.fill_null("null")
+        if "key level" in panels_of(frame):
+            name = pl.when(pl.col("key level") > i).then(name).otherwise(pl.lit("all"))
+        names.append(name)
     names += [pl.col("metric").cast(pl.String)] if "metric" in panels_of(frame) else []
     return pl.concat_str(names, separator=" · ") if names else pl.lit("all")
 
 
 def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The prevalence at any recall, which is the precision of chance."""
-    first = curve.unique(panels_of(curve), keep="first", maintain_order=True)
+    sound = curve.filter(pl.col("tp").is_not_null())
+    first = sound.unique(panels_of(curve), keep="first", maintain_order=True)
     level = with_rates(first.select(*panels_of(curve), "threshold", *CELLS), [rates.prevalence])
     ends = pl.LazyFrame({"recall": [0.0, 1.0]})
     line = level.join(ends, how="cross", maintain_order="left_right")
@@ -218,9 +210,10 @@ def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def of_first(curve: pl.LazyFrame, column: str) -> pl.LazyFrame:
-    """What needs no model, from the first of them."""
+    """What needs no model, from the first of them with no row at fault."""
+    sound = curve.filter(pl.col("tp").is_not_null())
     first = pl.col("model") == pl.col("model").first().over(panels_of(curve))
-    return curve.filter(first).with_columns(net_benefit=column)
+    return sound.filter(first).with_columns(net_benefit=column)
 
 
 def drawn(
@@ -263,10 +256,12 @@ def drawn(
     text = pl.Series("text", [mark.text(value) for value in marks["mark"]], dtype=pl.String)
     series = pl.col("model") if several else pl.concat_str("model", text, separator=", ")
     marks = marks.with_columns(text, series=series, panel=panel_of(marks))
+    # A model may be called like one of them.
+    names = [name if name not in marks["series"] else f"{name} (no model)" for name in references]
     found = marks.select(*groups, "series")
     pieces = [shown.join(found, on=groups, nulls_equal=True, maintain_order="left")]
     pieces += [
-        line.with_columns(series=pl.lit(name)) for name, line in zip(references, lines, strict=True)
+        line.with_columns(series=pl.lit(name)) for name, line in zip(names, lines, strict=True)
     ]
     points = pl.concat(pieces, how="diagonal_relaxed")
     heads = _headers(marks, keys)
@@ -279,7 +274,7 @@ def drawn(
         points.select(*panelled, "series", *dict.fromkeys([x.column, y.column, *tips])),
         x,
         y,
-        Legend(marks["series"].unique(maintain_order=True).to_list(), [*references]),
+        Legend(marks["series"].unique(maintain_order=True).to_list(), names),
         tips=tips,
         panels=title if several else None,
         interpolate=interpolate,
@@ -319,6 +314,8 @@ def bars_of(state: pl.LazyFrame) -> pl.DataFrame:
     bins = keyed(state).collect(engine="streaming")
     groups = [*panels_of(bins), "model"]
     at = pl.col("threshold")
+    if bins.height and bins.select((at.count() < 2).over(groups).all()).item():
+        raise ValueError("`bins` should hold at least two limits, the ends of a bar")
     place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
     number = at.count().cast(pl.Int64).over(groups) - 1
     bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())

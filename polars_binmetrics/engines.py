@@ -14,7 +14,7 @@ from polars_binmetrics.columns import Clean, IntoColumn, IntoColumns, clean, lis
 from polars_binmetrics.extras import require
 from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.histograms import STATE, state_of
-from polars_binmetrics.state import SIDES, levels
+from polars_binmetrics.state import SIDES
 from polars_binmetrics.sweep import from_places
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
 from polars_binmetrics.wording import documented
@@ -27,6 +27,8 @@ __all__ = ["histogram"]
 #: The packages whose frames are taken, and the extra that each needs.
 EXTRAS = {"pyspark": "spark", "duckdb": "duckdb", "ibis": "ibis"}
 ELSEWHERE = "unless the frame is one of Polars"
+#: Not in names: Spark takes a dot for a field, and what is quoted for something else.
+PATTERNS = ".`"
 
 
 @overload
@@ -87,7 +89,8 @@ def histogram(
     -------
     DataFrame or LazyFrame
         What ``frame.binmetrics.histogram`` gives of the same rows, a LazyFrame for a LazyFrame
-        and else a DataFrame. Counts are the same to the bit, sums of weights to rounding.
+        and else a DataFrame. Counts are the same to the bit, sums of weights to rounding; keys
+        are of the types that the engine has.
 
     Notes
     -----
@@ -136,6 +139,9 @@ def histogram(
     for argument, names in given.items():
         if not all(isinstance(name, str) for name in names):
             raise TypeError(f"`{argument}` should be names, {ELSEWHERE}")
+        # What an engine reads as more than a name.
+        if odd := [name for name in names if name == "*" or {*name} & {*PATTERNS}]:
+            raise ValueError(f"`{argument}`: {odd[0]!r} should be renamed, {ELSEWHERE}")
     rows = clean(
         pl.LazyFrame(schema=there.collect_schema().to_polars()),
         scores,
@@ -143,7 +149,7 @@ def histogram(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*STATE, *levels(rollup)],
+        taken=[*STATE],
     )
     counted = _counted(there, rows, str(label), weight, positive, grid)
     swept = from_places(counted, rows, thresholds, rollup=rollup)
@@ -212,7 +218,11 @@ def _counted(
         is_positive = outcome == 1
         sound = is_positive | (outcome == 0)
     else:
-        is_positive = outcome == nw.lit(positive)
+        value = int(positive) if isinstance(positive, bool) else positive
+        literal = nw.lit(value)
+        if frame.collect_schema()[label] == nw.Float32:
+            literal = literal.cast(nw.Float32)
+        is_positive = outcome == literal
         sound = ~outcome.is_null()
     absent, weighed = outcome.is_null(), nw.lit(1)
     if weight is not None:

@@ -13,7 +13,6 @@ from polars_binmetrics.counts import CELLS, COLUMNS, Cells
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import IntoInterval, interval_of
 from polars_binmetrics.registry import METRICS, IntoMetric, find, listed, of_counts
-from polars_binmetrics.state import levels
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import filled, names_of, refuse_weights, with_ends
 from polars_binmetrics.thresholds import EveryScore, IntoThresholds, thresholds_of
@@ -83,7 +82,7 @@ def counts(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*COUNTS, *levels(rollup)],
+        taken=[*COUNTS],
     )
     swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
     return like(self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS)))
@@ -247,7 +246,7 @@ def evaluate(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*OUTPUT, *levels(rollup), *names],
+        taken=[*OUTPUT, *names],
     )
     spec = None if thresholds is None else thresholds_of("thresholds", thresholds)
     groups, table = filled(rows, chosen, spec, strict=strict, rollup=rollup, interval=drawn)

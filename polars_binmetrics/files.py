@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from glob import iglob
+from glob import escape, iglob
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -41,19 +41,35 @@ def sliced(files: Sequence[str]) -> bool:
 
 def scan(files: Sequence[str]) -> pl.LazyFrame:
     """The rows of files, globs, directories of Parquet files or URLs, all of one kind."""
+    check_files(files)
     sources = [_within(file) for file in files]
-    for file, source in zip(files, sources, strict=True):
-        if _is_local(source) and not (Path(source).exists() or any(iglob(source, recursive=True))):
-            raise FileNotFoundError(f"{file!r}: there is no such file")
     kinds = {_suffix(source) for source in sources}
     if len(kinds) > 1:
         raise ValueError(f"all should be of one kind, got {_listed(sorted(kinds))}")
     (kind,) = kinds
     if kind not in READERS:
         raise ValueError(f"{files[0]!r}: should end in {_listed(READERS)}")
-    if sources != [*files]:  # The keys of a directory stand in the names of those in it.
+    if any(map(_is_folder, files)):  # The keys stand in the names of folders within.
         return pl.scan_parquet(sources, hive_partitioning=True)
     return READERS[kind](sources)
+
+
+def check_files(files: Sequence[str]) -> None:
+    """Refuse files that are not there, have nothing in them, or are named twice."""
+    seen: set[str] = set()
+    for file in files:
+        source = _within(file)
+        found = [source]
+        if _is_local(file):
+            found = [str(Path(each).resolve()) for each in iglob(source, recursive=True)]
+            if not (file and found):
+                raise FileNotFoundError(f"{file!r}: there is no such file")
+        for each in found:
+            if each in seen:
+                raise ValueError(f"{file!r}: {each!r} is there twice")
+            seen.add(each)
+            if _is_local(file) and not Path(each).stat().st_size:
+                raise ValueError(f"{each!r} is empty")
 
 
 def check_output(output: str, kinds: Iterable[str], *, local: bool = False) -> None:
@@ -64,12 +80,12 @@ def check_output(output: str, kinds: Iterable[str], *, local: bool = False) -> N
     if local and not _is_local(output):
         raise ValueError(f"{output!r} should be a file of this machine")
     if _is_local(output):
-        parent = Path(output).parent
-        if not parent.is_dir():
-            raise FileNotFoundError(f"there is no directory {str(parent)!r}")
-        if not os.access(parent, os.W_OK):
-            raise PermissionError(f"the directory {str(parent)!r} is not writable")
-        if Path(output).is_dir():
+        place = _resolved(output)
+        if not place.parent.is_dir():
+            raise FileNotFoundError(f"there is no directory {str(Path(output).parent)!r}")
+        if not os.access(place.parent, os.W_OK):
+            raise PermissionError(f"the directory {str(place.parent)!r} is not writable")
+        if place.is_dir():
             raise IsADirectoryError(f"{output!r} is a directory")
 
 
@@ -90,7 +106,7 @@ def write_text(text: str, output: str) -> None:
 
 def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:
     """Write a new file beside the old one, then put it in its place in one step."""
-    place = Path(output).resolve()  # Of a link, the file that it stands for.
+    place = _resolved(output)
     # No glob of outputs matches the name, should it be left over.
     new = place.with_name(f".{place.name}.{os.getpid()}.tmp")
     try:
@@ -103,15 +119,30 @@ def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:
         new.unlink(missing_ok=True)
 
 
+def _resolved(output: str) -> Path:
+    """The file, or that which a link stands for."""
+    try:
+        return Path(output).resolve()
+    except RuntimeError:  # As Python before 3.13 has it.
+        raise OSError(f"{output!r} is a loop of links") from None
+
+
 def _within(file: str) -> str:
-    """A directory as a glob of its Parquet files, which no other file is part of."""
-    if file.endswith("/") or (_is_local(file) and Path(file).is_dir()):
-        return f"{file.rstrip('/')}/**/*.parquet"
-    return file
+    """What Polars is to read: a file by its very name, a directory as a glob of Parquet files."""
+    if not _is_local(file):
+        return f"{file.rstrip('/')}/**/*.parquet" if _is_folder(file) else file
+    file = file.removeprefix("file://")
+    if _is_folder(file):
+        return f"{escape(file.rstrip('/'))}/**/*.parquet"
+    return escape(file) if Path(file).exists() else file
+
+
+def _is_folder(file: str) -> bool:
+    return Path(file).is_dir() if _is_local(file) else file.endswith("/")
 
 
 def _is_local(file: str) -> bool:
-    return "://" not in file
+    return "://" not in file.removeprefix("file://")
 
 
 def _suffix(file: str) -> str:

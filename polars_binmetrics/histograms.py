@@ -15,7 +15,7 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import RankMetric
-from polars_binmetrics.state import BELOW, SIDES, TOTALS, Sweep, from_bins, levels
+from polars_binmetrics.state import BELOW, SIDES, TOTALS, Sweep, from_bins
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
@@ -85,7 +85,7 @@ def histogram(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*STATE, *levels(rollup)],
+        taken=[*STATE],
     )
     swept = sweep(rows, thresholds_of("bins", bins), strict=False, rollup=rollup)
     return like(self.frame, state_of(rows, swept))

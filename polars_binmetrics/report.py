@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from polars_binmetrics import charts, plots
-from polars_binmetrics.drawing import has_totals, panels_of
+from polars_binmetrics.drawing import panels_of
 from polars_binmetrics.evaluate import of_state
 from polars_binmetrics.extras import require
 from polars_binmetrics.face import FrameFace
@@ -145,7 +145,7 @@ def of_states(
     """The page of a state, which has all but the calibration."""
     _require_extra()
     asked = Asked(find(metrics), interval)
-    if has_totals(state):  # They are counted again.
+    if "level" in panels_of(state):  # The totals are counted again.
         state = state.filter(pl.col("level") == pl.col("level").max()).drop("level")
     by = panels_of(state)
 

@@ -234,6 +234,61 @@ def test_a_file_that_is_not_there_is_refused(
     assert f"error: {message}" in refused(capsys, "evaluate", file, *ASK)
 
 
+def test_an_empty_file_is_refused_wherever_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bm.load_example().write_parquet(tmp_path / "rows.parquet")
+    (tmp_path / "failed.parquet").touch()
+    for name in ("", "*.parquet", "failed.parquet"):
+        line = refused(capsys, "evaluate", str(tmp_path / name), *ASK)
+        assert "failed.parquet' is empty" in line
+
+
+def test_a_name_with_brackets_is_the_file_of_that_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = bm.load_example().head(100)
+    (tmp_path / "dir[1]").mkdir()
+    (tmp_path / "dir1").mkdir()
+    for place in ("dir[1]", "dir1"):
+        rows = few if place == "dir[1]" else bm.load_example()
+        rows.write_parquet(tmp_path / place / "rows.parquet")
+        rows.write_parquet(tmp_path / f"{place.replace('dir', 'rows')}.parquet")
+    for name in ("dir[1]", "rows[1].parquet"):
+        main(["evaluate", str(tmp_path / name), *ASK])
+        assert "100 |" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_whole_numbers_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = pl.DataFrame({"visited_often": [2**53, 2**53 + 1, 5], "logistic": [0.9, 0.9, 0.1]})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    asked = [*ASK, "--positive", str(2**53 + 1), "--metric", "tp"]
+    main(["evaluate", str(tmp_path / "rows.parquet"), *asked])
+    header, _, row = capsys.readouterr().out.splitlines()
+    cells = dict(zip(*(line.replace(" ", "").split("|") for line in (header, row)), strict=True))
+    assert cells["n_positive"] == "1"
+
+
+def test_an_output_that_is_full_is_told_in_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "polars_binmetrics", "evaluate", str(PATH), *ASK],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "argument standard output: " in done.stderr
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = tmp_path / "report.csv"
+    loop.symlink_to(loop)
+    line = refused(capsys, "evaluate", str(PATH), *ASK, "--output", str(loop))
+    assert "argument --output: " in line
+
+
 def test_a_file_that_is_broken_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

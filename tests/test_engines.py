@@ -68,6 +68,18 @@ def test_labels_of_any_type_are_read_alike(there: Any, label: pl.Series) -> None
     )
 
 
+def test_positive_is_read_as_the_type_of_the_label(there: Any) -> None:
+    rows = DATA.with_columns(pl.Series("y", [0.1, 0.2] * (DATA.height // 2) + [0.1], pl.Float32))
+    ask: dict[str, Any] = {"bins": bm.dyadic(3), "positive": 0.1}
+    assert_frame_equal(
+        bm.histogram(there(rows), "a", "y", **ask), rows.binmetrics.histogram("a", "y", **ask)
+    )
+    ask["positive"] = True
+    assert_frame_equal(
+        bm.histogram(there(DATA), "a", "y", **ask), DATA.binmetrics.histogram("a", "y", **ask)
+    )
+
+
 def test_the_false_of_a_boolean_may_be_positive(there: Any) -> None:
     rows = DATA.with_columns(pl.col("y") == 1)
     ask: dict[str, Any] = {"bins": bm.dyadic(3), "positive": False}
@@ -135,6 +147,8 @@ def test_frames_of_polars_are_counted_by_polars() -> None:
         ({"bins": [0.5, float("inf")]}, ValueError, "`bins` should be one number"),
         ({"bins": bm.every_score()}, ValueError, "`bins` should be one number, or neighbouring"),
         ({"bins": 1e20}, ValueError, "`bins` should be one number, or neighbouring"),
+        ({"by": "*"}, ValueError, "`by`: '*' should be renamed, unless the frame is one of"),
+        ({"scores": "a.b"}, ValueError, "`scores`: 'a.b' should be renamed, unless the frame"),
         ({"scores": 5}, TypeError, "`scores` should be names, unless the frame is"),
         ({"scores": pl.col("a")}, TypeError, "`scores` should be names, unless the frame is"),
         ({"by": [pl.col("segment")]}, TypeError, "`by` should be names, unless the frame is"),

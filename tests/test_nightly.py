@@ -287,8 +287,9 @@ def test_an_output_that_cannot_be_written_is_refused(
 
 def test_a_state_given_twice_is_refused(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = str(store(nights, "day=2026-11-18"))
-    line = refused(capsys, "merge", state, state, "--output", str(nights / "sum.parquet"))
-    assert f"argument STATE: {state!r} is there twice" in line
+    for again in (state, f"{nights}/state/../state/*.parquet", f"{nights}/state"):
+        line = refused(capsys, "merge", state, again, "--output", str(nights / "sum.parquet"))
+        assert f"{state!r} is there twice" in line
 
 
 def test_folders_that_name_keys_are_kept_apart(nights: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from polars.exceptions import ColumnNotFoundError
+from polars.exceptions import ColumnNotFoundError, SchemaError
 from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
@@ -351,7 +351,7 @@ def test_what_has_no_curve_is_a_chart_without_it(rows: str, name: str) -> None:
 def test_keys_and_models_may_be_called_as_anything() -> None:
     keys = ["panel", "series", "order", "alone", "mark", "key level", "a: b", "x.y[0]", "<b>"]
     model = 'it\'s \\ "a" : model'
-    for key in [*keys, "metric", "metric value", "level"]:
+    for key in [*keys, "metric", "metric value"]:
         rows = FEW.with_columns(pl.lit("north").alias(key)).rename({"s": model})
         for name in ("roc", "threshold", "segments", "scores"):
             points = values(plot(name, rows, model, "y", by=key))
@@ -360,11 +360,41 @@ def test_keys_and_models_may_be_called_as_anything() -> None:
         assert {model, key} <= {*shown}
 
 
-def test_a_whole_number_called_level_is_a_key_like_others() -> None:
-    rows = pl.concat(FEW.with_columns(g=pl.lit("a"), level=level) for level in (1, 2))
-    points = values(plot("roc", rows, "s", "y", by=["g", "level"]))
-    panels = points["panel"].unique(maintain_order=True).to_list()
-    assert [panel.partition("\n")[0] for panel in panels] == ["a · 1", "a · 2"]
+def test_panels_that_would_read_alike_are_told_apart() -> None:
+    segments = ["null", None, "all", "a"]
+    rows = pl.concat(FEW.with_columns(g=pl.lit(g, pl.String)) for g in segments)
+    points = values(plot("roc", rows, "s", "y", by="g", rollup=True))
+    heads = {panel.partition("\n")[0] for panel in points["panel"]}
+    assert heads == {"all", "null", '"all"', '"null"', "a"}
+
+
+def test_a_model_may_be_called_like_a_reference() -> None:
+    rows = FEW.with_columns(g=pl.lit("a")).rename({"s": "chance"})
+    assert series(plot("roc", rows, "chance", "y", by="g")) == ["chance", "chance (no model)"]
+
+
+def test_references_are_those_of_a_sound_model() -> None:
+    rows = FEW.with_columns(a=pl.lit(math.nan))
+    for name, reference in (("pr", "prevalence"), ("decision", "treat all")):
+        points = values(plot(name, rows, ["a", "s"], "y"))
+        assert points.filter(series=reference).height >= 2
+
+
+def test_scores_far_from_zero_keep_their_distances() -> None:
+    rows = FEW.with_columns(pl.col("s") + 1e10)
+    points = values(plot("scores", rows, "s", "y"))
+    assert points["threshold"].n_unique() == 41
+
+
+def test_one_limit_makes_no_bar() -> None:
+    with pytest.raises(ValueError, match="`bins` should hold at least two limits"):
+        plot("scores", FEW, "s", "y", bins=0.5)
+
+
+def test_keys_that_have_no_text_are_named() -> None:
+    rows = FEW.with_columns(g=pl.concat_list("y"))
+    with pytest.raises(SchemaError, match="`by`: a key of List"):
+        plot("roc", rows, "s", "y", by="g")
 
 
 def test_null_keys_weights_and_strings_are_drawn() -> None:

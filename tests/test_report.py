@@ -138,18 +138,6 @@ def test_a_page_of_any_metrics_weights_and_thresholds(
     assert total[0][-1] == segments[0][-1] == column
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_a_key_called_level_is_a_segment(tmp_path: Path) -> None:
-    rows = bm.load_example().with_columns(level=pl.col("health").rank("dense").cast(pl.Int64))
-    rows.write_parquet(tmp_path / "rows.parquet")
-    state = str(tmp_path / "state.parquet")
-    source = [str(tmp_path / "rows.parquet"), *ASK[:-1], "level", "--bins", "0.5"]
-    main(["histogram", *source, "--output", state])
-    total, segments = tables(write(tmp_path, "--from-state", state, "--metric", "tpr"))
-    assert total[1][2] == f"{rows.height:,}"
-    assert len(segments) == 1 + 4 * 2
-
-
 def test_names_are_text_not_markup(tmp_path: Path) -> None:
     odd = '<img src="http://example.org/x.png">&amp;'
     rows = bm.load_example().rename({"health": odd, "logistic": "<script>"})
