@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _rows(parser: Parser) -> None:
+def _declare_rows(parser: Parser) -> None:
     """Declare what says how the rows of files are counted."""
     add = parser.add_argument
     kinds = "Parquet, CSV, IPC or NDJSON"
@@ -116,20 +116,20 @@ def _rows(parser: Parser) -> None:
     add("--progress", action="store_true", help="show how far it is, if at a terminal")
 
 
-def _for_evaluate(parser: Parser) -> None:
-    _asked(parser)
+def _declare_evaluate(parser: Parser) -> None:
+    _declare_question(parser)
     add = parser.add_argument
     add("--output", metavar="FILE", help="write .parquet, .csv or .json (inf is null there)")
 
 
-def _for_report(parser: Parser) -> None:
-    _asked(parser)
+def _declare_report(parser: Parser) -> None:
+    _declare_question(parser)
     parser.add_argument("--html", metavar="FILE", help="the page to write, .html")
 
 
-def _asked(parser: Parser) -> None:
+def _declare_question(parser: Parser) -> None:
     """Declare what is asked of rows or of states."""
-    _rows(parser)
+    _declare_rows(parser)
     add = parser.add_argument
     add("--from-state", action="store_true", help="the files are states, which are merged")
     add("--threshold", metavar="T,T", action="append", help=f"{CUTS} (default: 0.5)")
@@ -143,18 +143,18 @@ def _asked(parser: Parser) -> None:
     add("--interval", metavar="LEVEL", type=float, help="add confidence intervals, as of 0.95")
 
 
-def _for_histogram(parser: Parser) -> None:
-    _rows(parser)
+def _declare_histogram(parser: Parser) -> None:
+    _declare_rows(parser)
     parser.add_argument("--bins", metavar="T,T", help=f"limits of the bins: {CUTS}")
-    _state(parser)
+    _declare_state(parser)
 
 
-def _for_merge(parser: Parser) -> None:
+def _declare_merge(parser: Parser) -> None:
     parser.add_argument("files", metavar="STATE", nargs="+", help="states over the same bins")
-    _state(parser)
+    _declare_state(parser)
 
 
-def _state(parser: Parser) -> None:
+def _declare_state(parser: Parser) -> None:
     parser.add_argument("--output", metavar="STATE", help="write .parquet, .ipc or .arrow")
 
 
@@ -331,9 +331,9 @@ def _show(table: pl.DataFrame) -> None:
 
 #: What a command does, what it is given, and how it is run.
 COMMANDS: dict[str, tuple[str, Declare, Run]] = {
-    "evaluate": ("metrics per segment, model and threshold", _for_evaluate, _evaluate),
-    "report": ("a page with tables and charts, for any browser", _for_report, _report),
-    "histogram": ("count rows into a state to store and to merge", _for_histogram, _histogram),
-    "merge": ("add states, of many days, files or machines", _for_merge, _merge),
+    "evaluate": ("metrics per segment, model and threshold", _declare_evaluate, _evaluate),
+    "report": ("a page with tables and charts, for any browser", _declare_report, _report),
+    "histogram": ("count rows into a state to store and to merge", _declare_histogram, _histogram),
+    "merge": ("add states, of many days, files or machines", _declare_merge, _merge),
     "demo": ("evaluate the data that ship with the package", lambda parser: None, _demo),
 }

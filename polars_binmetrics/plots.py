@@ -101,8 +101,9 @@ def roc(
     Returns
     -------
     alt.Chart
-        A line a model, a panel a segment: FPR and TPR from 0 to 1, and the diagonal of chance. A
-        line that is undefined is left out.
+        A line a model, a panel a segment: FPR and TPR from 0 to 1, and the diagonal of chance. The
+        area is that under the line: exact of rows, and of counts that of their thresholds. A line
+        that is undefined is left out.
 
     Notes
     -----
