@@ -122,9 +122,12 @@ def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:
 def _resolved(output: str) -> Path:
     """The file, or that which a link stands for."""
     try:
-        return Path(output).resolve()
-    except RuntimeError:  # As Python before 3.13 has it.
-        raise OSError(f"{output!r} is a loop of links") from None
+        place = Path(output).resolve()
+    except RuntimeError:  # As Python before 3.13 has it; later ones leave the link.
+        place = Path(output)
+    if place.is_symlink():
+        raise OSError(f"{output!r} is a loop of links")
+    return place
 
 
 def _within(file: str) -> str:
