@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
+import resource
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -111,17 +113,18 @@ def test_import_takes_little_longer_than_that_of_polars(tmp_path: Path) -> None:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def seconds(module: str) -> float:
-        """What a fresh process needs at least, in time of the processor."""
-        taken: list[float] = []
-        for _ in range(6):
-            before = os.times()
-            subprocess.run([sys.executable, "-c", f"import {module}"], check=True, env=environment)
-            after = os.times()
-            taken.append(after.children_user - before.children_user)
-            taken[-1] += after.children_system - before.children_system
-        return min(taken)
+        """What a fresh process needs, in time of the processor."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", f"import {module}"], check=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
-    assert seconds("polars_binmetrics") <= 1.3 * seconds("polars")
+    def ratio() -> float:
+        return median(seconds("polars_binmetrics") / seconds("polars") for _ in range(7))
+
+    ratio()  # Compiles.
+    # Whatever else the machine does can only add.
+    assert any(ratio() <= 1.3 for _ in range(5))
 
 
 def test_import_works_without_docstrings() -> None:
