@@ -75,22 +75,26 @@ def lines(
     y: Axis,
     legend: Legend,
     *,
-    tips: Sequence[str] = (),
     panels: str | None = None,
     interpolate: Any = "linear",
     dots: bool = False,
     apart: bool = False,
 ) -> alt.Chart:
-    """Lines through the points of each series, in their order, a panel for each `panel`."""
+    """
+    Lines through the points of each series, in their order, a panel for each `panel`.
+
+    Of a point, a tooltip tells all columns.
+    """
     import altair as alt
 
+    tips = [f"{column}:Q" for column in points.columns if column not in ("panel", "series")]
     chart = _chart(points.with_row_index("order"), panels).encode(
         x=_scaled(alt.X(f"{x.column}:Q"), x),
         y=_scaled(alt.Y(f"{y.column}:Q"), y),
         color=_colour(legend),
         strokeDash=_dash(legend),
         order="order:Q",
-        tooltip=["series:N", *(f"{tip}:Q" for tip in dict.fromkeys([x.column, y.column, *tips]))],
+        tooltip=["series:N", *tips],
     )
     drawn: alt.Chart = chart.mark_line(
         clip=True, strokeWidth=2, strokeJoin="bevel", interpolate=interpolate, point=dots

@@ -175,7 +175,7 @@ def keyed(frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.rename({name: f"key {name}" for name in panels_of(frame)})
 
 
-def title_of(frame: pl.LazyFrame) -> str:
+def title_of(frame: pl.LazyFrame | pl.DataFrame) -> str:
     """What tells one panel from another."""
     return " · ".join(name for name in panels_of(frame) if name != "level")
 
@@ -201,8 +201,7 @@ def panel_of(frame: pl.DataFrame) -> pl.Expr:
 
 def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The prevalence at any recall, which is the precision of chance."""
-    sound = curve.filter(pl.col("tp").is_not_null())
-    first = sound.unique(panels_of(curve), keep="first", maintain_order=True)
+    first = _first(curve).unique(panels_of(curve), keep="first", maintain_order=True)
     level = with_rates(first.select(*panels_of(curve), "threshold", *CELLS), [rates.prevalence])
     ends = pl.LazyFrame({"recall": [0.0, 1.0]})
     line = level.join(ends, how="cross", maintain_order="left_right")
@@ -210,10 +209,14 @@ def prevalence(curve: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def of_first(curve: pl.LazyFrame, column: str) -> pl.LazyFrame:
-    """What needs no model, from the first of them with no row at fault."""
-    sound = curve.filter(pl.col("tp").is_not_null())
+    """What needs no model, in place of the net benefit."""
+    return _first(curve).with_columns(net_benefit=column)
+
+
+def _first(curve: pl.LazyFrame) -> pl.LazyFrame:
+    """The curve of the first model of each panel with no row at fault."""
     first = pl.col("model") == pl.col("model").first().over(panels_of(curve))
-    return sound.filter(first).with_columns(net_benefit=column)
+    return curve.filter(pl.col("tp").is_not_null()).filter(first)
 
 
 def drawn(
@@ -275,7 +278,6 @@ def drawn(
         x,
         y,
         Legend(marks["series"].unique(maintain_order=True).to_list(), names),
-        tips=tips,
         panels=title if several else None,
         interpolate=interpolate,
         dots=dots,
@@ -305,13 +307,13 @@ def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.Lazy
     return every.join(points, how="cross", maintain_order="left_right")
 
 
-def bars_of(state: pl.LazyFrame) -> pl.DataFrame:
+def bars_of(state: pl.DataFrame) -> pl.DataFrame:
     """
     The density of the scores in each class, as steps: [panel, series, threshold, density, rows].
 
     What lies beyond the limits is in the outer bars; each bar may hold several bins.
     """
-    bins = keyed(state).collect(engine="streaming")
+    bins = keyed(state.lazy()).collect()
     groups = [*panels_of(bins), "model"]
     at = pl.col("threshold")
     if bins.height and bins.select((at.count() < 2).over(groups).all()).item():

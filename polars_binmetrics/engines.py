@@ -127,6 +127,7 @@ def histogram(
             rollup=rollup,
         )
     there = _narwhal(frame)
+    schema = there.collect_schema()
     thresholds = thresholds_of("bins", bins)
     if not isinstance(thresholds, list) or (grid := _grid(thresholds)) is None:
         raise ValueError(
@@ -143,15 +144,15 @@ def histogram(
         if odd := [name for name in names if name == "*" or {*name} & {*PATTERNS}]:
             raise ValueError(f"`{argument}`: {odd[0]!r} should be renamed, {ELSEWHERE}")
     rows = clean(
-        pl.LazyFrame(schema=there.collect_schema().to_polars()),
+        pl.LazyFrame(schema=schema.to_polars()),
         scores,
         label,
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*STATE],
+        taken=STATE,
     )
-    counted = _counted(there, rows, str(label), weight, positive, grid)
+    counted = _counted(there, rows, str(label), schema[str(label)], weight, positive, grid)
     swept = from_places(counted, rows, thresholds, rollup=rollup)
     return state_of(rows, swept).collect()
 
@@ -203,6 +204,7 @@ def _counted(
     frame: nw.LazyFrame[Any],
     rows: Clean,
     label: str,
+    dtype: nw.dtypes.DType,
     weight: IntoColumn | None,
     positive: Any,
     grid: Grid,
@@ -211,7 +213,7 @@ def _counted(
     import narwhals as nw
 
     outcome = nw.col(label)
-    if frame.collect_schema()[label] == nw.Boolean:
+    if dtype == nw.Boolean:
         is_positive = outcome if positive in (None, True) else ~outcome
         sound = ~outcome.is_null()
     elif positive is None:
@@ -220,7 +222,7 @@ def _counted(
     else:
         value = int(positive) if isinstance(positive, bool) else positive
         literal = nw.lit(value)
-        if frame.collect_schema()[label] == nw.Float32:
+        if dtype == nw.Float32:
             literal = literal.cast(nw.Float32)
         is_positive = outcome == literal
         sound = ~outcome.is_null()

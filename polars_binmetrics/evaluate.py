@@ -82,7 +82,7 @@ def counts(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*COUNTS],
+        taken=COUNTS,
     )
     swept = sweep(rows, thresholds_of("thresholds", thresholds), strict=strict, rollup=rollup)
     return like(self.frame, rows.named(swept.counts().select(*swept.by, "threshold", *CELLS)))

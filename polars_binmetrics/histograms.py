@@ -85,7 +85,7 @@ def histogram(
         by=by,
         weight=weight,
         positive=positive,
-        taken=[*STATE],
+        taken=STATE,
     )
     swept = sweep(rows, thresholds_of("bins", bins), strict=False, rollup=rollup)
     return like(self.frame, state_of(rows, swept))

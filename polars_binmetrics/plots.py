@@ -570,9 +570,10 @@ def scores(
         frame = count(bins=limits_of(frame, scores) if bins is None else bins)
     else:
         refuse(label=label, bins=bins, **ask)
-    state = histograms.ordered(frame)
+    state = histograms.ordered(frame).collect(engine="streaming")
     legend = Legend(CLASSES, title="class", first=2)
-    bars = bars_of(state)
-    models = state.select(pl.col("model").n_unique()).collect(engine="streaming").item()
-    columns = models * max(1, charts.PANELS_A_ROW // models) if models else 1
-    return charts.densities(bars, SCORE, DENSITY, legend, title_of(state), columns=columns)
+    models = max(1, state["model"].n_unique())
+    columns = models * max(1, charts.PANELS_A_ROW // models)
+    return charts.densities(
+        bars_of(state), SCORE, DENSITY, legend, title_of(state), columns=columns
+    )
