@@ -60,7 +60,8 @@ LOOK = {
 UNKNOWN = "&ndash;"
 STYLE = """
 :root { color-scheme: light dark; --line: #8886; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
+  overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 dl { display: grid; gap: 0 1rem; grid-template-columns: max-content 1fr; } dd { margin: 0; }
 .wide { overflow-x: auto; }

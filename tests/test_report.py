@@ -71,8 +71,10 @@ def tables(page: str) -> list[list[list[str]]]:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of the rows that ship with the package."""
-    return write(tmp_path_factory.mktemp("page"), str(PATH), *ASK, "--threshold", "0.3")
+    """The page of the rows that ship with the package, in a file of a long name."""
+    folder = tmp_path_factory.mktemp("page")
+    rows = shutil.copy(PATH, folder / f"{'long_' * 40}{PATH.suffix}")
+    return write(folder, str(rows), *ASK, "--threshold", "0.3")
 
 
 def test_the_tables_have_what_evaluate_gives(page: str) -> None:
