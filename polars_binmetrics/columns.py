@@ -204,7 +204,10 @@ def _check_label(name: str, dtype: pl.DataType, positive: object) -> None:
                 " positive, a label is Boolean or a number that is 0 or 1"
             )
         return
-    fits = _kind(dtype) == _kind(pl.Series([positive]).dtype)
+    try:
+        fits = _kind(dtype) == _kind(pl.Series([positive]).dtype)
+    except OverflowError:  # A number that no column holds.
+        fits = False
     if isinstance(dtype, pl.Enum):
         fits = positive in dtype.categories.to_list()
     elif dtype == pl.Boolean:

@@ -28,7 +28,7 @@ from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.table import filled
 from polars_binmetrics.tails import two_sided
 from polars_binmetrics.thresholds import IntoModelThreshold, per_model
-from polars_binmetrics.wording import documented
+from polars_binmetrics.wording import documented, stopped
 
 FIGURES = ["largest_gap", "ratio_of_extremes", "value", "reference_value", *RESULTS]
 SIZES = ["n", "n_positive", "n_missing", "below_min_n", "is_reference"]
@@ -218,9 +218,8 @@ def _merit(
     has_key = pl.all_horizontal(
         pl.col(ours).eq_missing(pl.lit(key[name])) for name, ours in rows.keys.items()
     )
-    # Only a cast that can't be done stops a plan.
     absent = ~has_key.any() & (pl.len() > 0)
-    refusal = pl.when(absent).then(pl.lit(f"no segment has the key {reference!r}")).cast(pl.Int64)
+    refusal = stopped(absent, f"no segment has the key {reference!r}", pl.Int64)
     return lambda _: pl.coalesce(refusal, pl.when(has_key).then(1))
 
 

@@ -19,7 +19,7 @@ from polars_binmetrics.state import BELOW, SIDES, TOTALS, Sweep, from_bins
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
-from polars_binmetrics.wording import documented
+from polars_binmetrics.wording import documented, stopped
 
 __all__ = ["merge_histograms"]
 
@@ -27,6 +27,7 @@ STATE = ["model", "threshold", *SIDES]
 ENDS = ["roc_auc_low", "roc_auc_high"]
 BOUNDS = ["roc_auc", "roc_auc_lower", "roc_auc_upper"]
 OTHER_GRIDS = "the states are over different grids"
+SEVERAL = "a segment and model has a threshold twice; add histograms with merge_histograms first"
 
 
 @documented(
@@ -106,6 +107,8 @@ def cumulate(self: FrameFace[Frame]) -> Frame:
     ------
     ColumnNotFoundError, DuplicateError
         When the frame is no histogram, or has a column called like a count.
+    InvalidOperationError
+        When a segment and model has a threshold twice; of a lazy frame, when it is collected.
 
     Notes
     -----
@@ -157,6 +160,8 @@ def roc_auc(self: FrameFace[Frame], *, interval: IntoInterval | None = None) -> 
         When the frame is no histogram, or has a column called like one of the results.
     TypeError, ValueError
         When `interval` is none, or asked of sums of weights.
+    InvalidOperationError
+        When a segment and model has a threshold twice; of a lazy frame, when it is collected.
 
     Notes
     -----
@@ -190,7 +195,7 @@ def roc_auc(self: FrameFace[Frame], *, interval: IntoInterval | None = None) -> 
     tied, won, pairs = (pl.col(name).sum() for name in BOUNDS)
     shares = [(won + tied / 2) / pairs, won / pairs, (won + tied) / pairs]
     table = (
-        frame.sort(*by, "threshold")
+        single(frame)
         # The terms stand under the names of the results, which no other column has.
         .select(
             *by,
@@ -264,7 +269,7 @@ def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:
     weighted = histogram.collect_schema()["positives"].is_float()
     # The frame's own columns may be called as anything.
     keys = [f"key {name}" for name in by]
-    renamed = histogram.rename(dict(zip(by, keys, strict=True))).with_columns(_sums(weighted))
+    renamed = single(histogram).rename(dict(zip(by, keys, strict=True))).cache()
     groups = (
         renamed.group_by(keys)
         .agg(
@@ -277,17 +282,25 @@ def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:
         .with_row_index("group")
         .cache()
     )
-    bins = (
-        renamed.join(groups.select(*keys, "group"), on=keys, nulls_equal=True)
-        .select("group", "threshold", *SIDES)
-        .sort("group", "threshold")
+    numbers = groups.select(*keys, "group")
+    bins = renamed.join(numbers, on=keys, nulls_equal=True, maintain_order="left").select(
+        "group", "threshold", *SIDES
     )
     return Sweep(from_bins(bins, weighted=weighted), groups, keys, weighted)
 
 
-def _sums(weighted: bool) -> pl.Expr:
+def _sums(schema: pl.Schema) -> pl.Expr:
     """The sides as they are counted, of which a sum does not wrap."""
-    return pl.col(SIDES).cast(pl.Float64 if weighted else pl.Int64)
+    return pl.col(SIDES).cast(_kind(schema))
+
+
+def _kind(schema: pl.Schema) -> type[pl.DataType]:
+    return pl.Float64 if schema["positives"].is_float() else pl.Int64
+
+
+def _unless(refused: pl.Expr, why: str, schema: pl.Schema) -> pl.Expr:
+    """The positives, if the plan is not to stop."""
+    return pl.coalesce(stopped(refused, why, _kind(schema)), "positives").alias("positives")
 
 
 @overload
@@ -366,19 +379,20 @@ def merge_histograms(
     pieces = " ".join(schema)  # Longer than any name, so no key has it.
     merged = (
         pl.concat([state.select(schema.names()) for state in states])
-        .with_columns(_sums(schema["positives"].is_float()))
+        .with_columns(_sums(schema))
         .group_by(*by, "threshold")
-        .agg(pl.col(SIDES).sum(), pl.len().alias(pieces))
+        .agg(
+            # What one of them does not know, the sum does not.
+            *(pl.when(pl.col(side).null_count() == 0).then(pl.col(side).sum()) for side in SIDES),
+            pl.len().alias(pieces),
+        )
     )
     # Each histogram has every bin in each of its groups. So a threshold that comes less often
     # than the bin below them all is missing somewhere.
     threshold, often = pl.col("threshold"), pl.col(pieces)
     lacking = often.sum().over(threshold) != often.filter(threshold.is_null()).sum()
     refused = (lacking & threshold.is_not_nan().fill_null(True)).any()
-    # Only a cast that can't be done stops a plan.
-    sums = pl.Float64 if schema["positives"].is_float() else pl.Int64
-    refusal = pl.when(refused).then(pl.lit(OTHER_GRIDS)).cast(sums)
-    merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
+    merged = merged.with_columns(_unless(refused, OTHER_GRIDS, schema))
     merged = merged.select(*by, "threshold", *SIDES).sort(*by, "threshold")
     return like(given[0], merged)
 
@@ -391,6 +405,17 @@ def ordered(state: Frame) -> Frame:
         if not schema[name].is_numeric():
             raise SchemaError(f"the frame is no histogram: its {name!r} is {schema[name]}")
     return cast(Frame, state.select(*by, "threshold", *SIDES))
+
+
+def single(state: pl.LazyFrame) -> pl.LazyFrame:
+    """A histogram in its order; several in one frame are refused when it is collected."""
+    schema = state.collect_schema()
+    by = _groups(state, [])
+    same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in (*by, "threshold")]
+    # The first row is like none before it, even if all its keys are null.
+    again = pl.all_horizontal(pl.col("model").shift(1).is_not_null(), *same).any()
+    bins = state.with_columns(_sums(schema)).sort(*by, "threshold")
+    return bins.with_columns(_unless(again, SEVERAL, schema))
 
 
 def state_of(rows: Clean, swept: Sweep) -> pl.LazyFrame:

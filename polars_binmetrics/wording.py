@@ -8,6 +8,8 @@ from functools import cache
 from textwrap import fill, indent
 from typing import Any, TypeVar
 
+import polars as pl
+
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 PARAMETERS = {
@@ -52,6 +54,11 @@ def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
         return verb
 
     return add
+
+
+def stopped(when: pl.Expr, why: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
+    """Null, unless the plan is to stop: only a cast that can't be done does so."""
+    return pl.when(when).then(pl.lit(why)).cast(dtype)
 
 
 @cache

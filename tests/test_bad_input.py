@@ -200,6 +200,7 @@ def test_a_text_label_needs_positive(dtype: Any) -> None:
     [
         (pl.Int64, "1"),
         (pl.Int64, [1]),
+        (pl.Int64, 10**44),
         (pl.Boolean, 2),
         (pl.Int64, date(1970, 1, 2)),
         (pl.String, 1),

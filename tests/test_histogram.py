@@ -253,6 +253,29 @@ def test_a_state_that_lacks_a_bin_in_one_segment_is_refused() -> None:
             bm.merge_histograms([whole, damaged])
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_states_in_one_frame_are_added_before_they_are_read(engine: Any) -> None:
+    days = [FRAME.binmetrics.histogram("s", "y", bins=GRID, by="g") for _ in range(2)]
+    several = pl.concat(days)
+    for verb in ("cumulate", "roc_auc"):
+        lazy = getattr(several.lazy().binmetrics, verb)()
+        with pytest.raises(InvalidOperationError, match="has a threshold twice; add histograms"):
+            lazy.collect(engine=engine)
+        added = getattr(bm.merge_histograms([several]).binmetrics, verb)()
+        assert_frame_equal(added, getattr(bm.merge_histograms(days).binmetrics, verb)())
+    # One null bin a group is none too many.
+    one = FRAME.filter(g="a").with_columns(g=pl.lit(None, pl.String))
+    state = one.binmetrics.histogram(pl.col("s"), "y", bins=[0.5], by="g")
+    assert state.binmetrics.cumulate()["tp"].to_list() == [1]
+
+
+def test_a_number_that_is_not_known_is_not_known_of_the_sum() -> None:
+    day = FRAME.binmetrics.histogram("s", "y", bins=[0.5], by="g")
+    other = day.with_columns(positives=pl.when(pl.col("g") != "a").then("positives"))
+    counts = bm.merge_histograms([day, other]).binmetrics.cumulate()
+    assert counts["g", "tp", "fn"].rows() == [("a", None, None), ("b", 0, 2)]
+
+
 def test_what_can_not_be_merged_is_refused() -> None:
     one = FRAME.binmetrics.histogram("s", "y", bins=GRID, by="g")
     with pytest.raises(ValueError, match="`frames` should hold at least one histogram, got none"):
