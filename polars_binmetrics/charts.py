@@ -121,6 +121,7 @@ def forest(points: pl.DataFrame, title: str) -> alt.Chart:
         y=alt.Y("panel:N", title=title or None, sort=panels, scale=alt.Scale(domain=panels)),
         yOffset=alt.YOffset("series:N", sort=models),
         color=_colour(Legend(models)),
+        strokeDash=_dash(Legend(models)),
         shape=alt.Shape(
             "kind:N",
             legend=None,

@@ -21,6 +21,7 @@ from polars_binmetrics.registry import METRICS
 from polars_binmetrics.state import SIDES
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import uniform
+from polars_binmetrics.wording import stopped
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,6 +31,10 @@ Reference: TypeAlias = Sequence[tuple[float, float]] | Callable[[pl.LazyFrame], 
 #: The keys of panels that are not the user's.
 OURS = ["alone", "metric"]
 CLASSES = ["negative", "positive"]
+#: What a key may not look like: a missing one, that of a total, the names of several.
+OWN_TEXT = '^(null|all)$| · |^"'
+#: Why a curve is not drawn.
+SEVERAL = "a segment and model has a threshold twice; the keys should stand before the model"
 #: Bars that a chart of scores has at most.
 BARS = 64
 
@@ -126,14 +131,27 @@ def curve_of(
         frame = histograms.cumulate(FrameFace(histograms.ordered(frame)))
         columns = frame.collect_schema().names()
     if {"model", "threshold", *CELLS} <= {*columns}:
-        frame = frame.sort(*panels_of(frame), "model", "threshold")
+        frame = _sorted(frame)
         if closed:
             frame = _closed(frame.select(*panels_of(frame), "model", "threshold", *CELLS))
             columns = frame.collect_schema().names()
         lacking = [name for name in needed if name in METRICS and name not in columns]
         frame = evaluate.rates(FrameFace(frame), lacking)
     check_columns(frame, ["model", "threshold", *needed])
-    return frame
+    return frame.select(*panels_of(frame), "model", "threshold", *needed)
+
+
+def _sorted(counts: pl.LazyFrame) -> pl.LazyFrame:
+    """Counts in the order of a curve, which has a threshold once."""
+    groups = [*panels_of(counts), "model"]
+    threshold, called = pl.col("threshold"), pl.col("tp") + pl.col("fp")
+    # A curve ends at infinity, where there may be scores.
+    down = [*(False for _ in groups), False, True]
+    ordered = counts.sort(*groups, threshold, called, descending=down)
+    same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in groups]
+    again = pl.all_horizontal(threshold.is_finite(), threshold == threshold.shift(1), *same)
+    tp = pl.coalesce(stopped(again.any(), SEVERAL, ordered.collect_schema()["tp"]), "tp")
+    return ordered.with_columns(tp.alias("tp"))
 
 
 def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
@@ -189,8 +207,8 @@ def panel_of(frame: pl.DataFrame) -> pl.Expr:
         if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Duration):
             raise SchemaError(f"`by`: a key of {dtype} has no text to name a panel by; make it one")
         text = pl.col(key).cast(pl.String)
-        # What is called as ours are is told from them.
-        text = pl.when(text.is_in(["null", "all"])).then('"' + text + '"').otherwise(text)
+        # What reads as ours is told from it.
+        text = pl.when(text.str.contains(OWN_TEXT)).then('"' + text + '"').otherwise(text)
         name = text.fill_null("null")
         if "key level" in panels_of(frame):
             name = pl.when(pl.col("key level") > i).then(name).otherwise(pl.lit("all"))
@@ -270,7 +288,7 @@ def drawn(
     heads = _headers(marks, keys)
     points = heads.join(points, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
     if lowest is not None:
-        highest = max(shown[y.column].drop_nulls().to_list(), default=0)
+        highest = max(points[y.column].drop_nulls().to_list(), default=0)
         y = y._replace(domain=(lowest * highest, 1.05 * highest)) if highest > 0 else y
     panelled = ["panel"] if several else []
     return charts.lines(
@@ -316,13 +334,15 @@ def bars_of(state: pl.DataFrame) -> pl.DataFrame:
     bins = keyed(state.lazy()).collect()
     groups = [*panels_of(bins), "model"]
     at = pl.col("threshold")
-    if bins.height and bins.select((at.count() < 2).over(groups).all()).item():
+    limits = at.is_not_nan().sum().cast(pl.Int64).over(groups)
+    if bins.height and bins.select((limits < 2).all()).item():
         raise ValueError("`bins` should hold at least two limits, the ends of a bar")
+    sound = pl.all_horizontal(pl.col(SIDES).is_not_null(), at.is_not_nan().fill_null(True))
     place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
-    number = at.count().cast(pl.Int64).over(groups) - 1
+    number = limits - 1
     bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())
     bars = (
-        bins.filter(~at.is_nan().fill_null(False).any().over(groups) & (number > 0))
+        bins.filter(sound.all().over(groups) & (number > 0))
         .with_columns(bar=bar, end=at.max().over(groups))
         .group_by(*groups, "bar", maintain_order=True)
         .agg(at.min(), pl.col("end").first(), pl.col(SIDES).sum())
@@ -336,9 +356,13 @@ def bars_of(state: pl.DataFrame) -> pl.DataFrame:
     long = long.with_columns(density=share / (pl.col("end") - at))
     last = long.filter(pl.col("end") == pl.col("end").max().over(groups))
     steps = pl.concat([long, last.with_columns(threshold="end")]).drop("end")
-    sizes = bars.group_by(groups, maintain_order=True).agg(pl.col(CLASSES).sum())
+    sizes = bars.group_by(groups).agg(pl.col(CLASSES).sum())
+    every = bins.select(groups).unique(maintain_order=True)
+    sizes = every.join(sizes, on=groups, how="left", nulls_equal=True, maintain_order="left")
     texts = [
-        ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
+        _size_text(None)
+        if None in row
+        else ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
         for row in sizes.select(CLASSES).rows()
     ]
     head = [
@@ -347,5 +371,5 @@ def bars_of(state: pl.DataFrame) -> pl.DataFrame:
         pl.Series(texts, dtype=pl.String),
     ]
     named = sizes.select(*groups, panel=pl.concat_str(head, separator="\n"))
-    points = named.join(steps, on=groups, nulls_equal=True, maintain_order="left")
+    points = named.join(steps, on=groups, how="left", nulls_equal=True, maintain_order="left_right")
     return points.drop(groups)

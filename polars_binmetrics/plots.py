@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_binmetrics import charts, curves, evaluate, histograms, rates
 from polars_binmetrics.charts import Axis, Legend
-from polars_binmetrics.columns import IntoColumn, IntoColumns
+from polars_binmetrics.columns import IntoColumn, IntoColumns, listed
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.drawing import (
     AP,
@@ -287,6 +287,7 @@ def decision(
     by: IntoColumns | None = None,
     weight: IntoColumn | None = None,
     positive: object = None,
+    strict: bool = False,
     rollup: bool = False,
 ) -> alt.Chart:
     """
@@ -314,11 +315,11 @@ def decision(
         "by": by,
         "weight": weight,
         "positive": positive,
+        "strict": strict,
         "rollup": rollup,
     }
     curve = curve_of(self, curves.decision_curve, ["net_benefit", *CELLS], scores, label, ask)
-    if "treat_all" not in curve.collect_schema():
-        curve = curves.treated(with_rates(curve, [rates.prevalence]))
+    curve = curves.treated(with_rates(curve, [rates.prevalence]))
     references = {
         "treat all": partial(of_first, column="treat_all"),
         "treat none": partial(of_first, column="treat_none"),
@@ -513,11 +514,14 @@ def segments(
             panel_of(table).alias("panel"),
             pl.lit(name).alias("metric"),
             pl.col("model").alias("series"),
-            pl.col(name).alias("value"),
-            *(
-                pl.col(f"{name}_{end}" if f"{name}_{end}" in table.columns else name).alias(end)
-                for end in ("low", "high")
-            ),
+            **{
+                kind: pl.col(column if column in table.columns else name).cast(pl.Float64)
+                for kind, column in (
+                    ("value", name),
+                    ("low", f"{name}_low"),
+                    ("high", f"{name}_high"),
+                )
+            },
         )
         for name in names
     )
@@ -563,14 +567,16 @@ def scores(
     ['negative', 'positive']
     """
     frame = self.frame.lazy()
+    by = None if by is None else list(listed(by))
     ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
     if scores is not None:
+        scores = list(listed(scores))
         count = partial(histograms.histogram, FrameFace(frame), scores, required(label), **ask)
         count(bins=0.5)  # Refuses what is wrong before any score is read.
         frame = count(bins=limits_of(frame, scores) if bins is None else bins)
     else:
         refuse(label=label, bins=bins, **ask)
-    state = histograms.ordered(frame).collect(engine="streaming")
+    state = histograms.single(histograms.ordered(frame)).collect(engine="streaming")
     legend = Legend(CLASSES, title="class", first=2)
     models = max(1, state["model"].n_unique())
     columns = models * max(1, charts.PANELS_A_ROW // models)

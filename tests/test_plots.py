@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from polars.exceptions import ColumnNotFoundError, SchemaError
+from polars.exceptions import ColumnNotFoundError, InvalidOperationError, SchemaError
 from polars.testing import assert_frame_equal
 
 import polars_binmetrics as bm
@@ -209,9 +209,10 @@ def test_every_metric_has_its_panel_in_the_order_asked_for() -> None:
 
 def test_panels_without_a_curve_keep_their_place() -> None:
     rows = pl.concat([FEW.with_columns(g=pl.lit(g)) for g in "ac"])
-    rows = rows.vstack(pl.DataFrame({"y": [0, 0], "s": [0.1, 0.9], "g": ["b", "b"]}))
-    for name in PLOTS:
-        chart = plot(name, rows, "s", "y", by="g")
+    one_class = pl.DataFrame({"y": [0, 0], "s": [0.1, 0.9], "g": ["b", "b"]})
+    at_fault = one_class.with_columns(s=pl.lit(math.nan))
+    for name, more in product(PLOTS, (one_class, at_fault)):
+        chart = plot(name, rows.vstack(more), "s", "y", by="g")
         panels = values(chart)["panel"].unique(maintain_order=True).to_list()
         if name == "segments":
             panels = chart.to_dict()["encoding"]["y"]["scale"]["domain"]
@@ -318,13 +319,14 @@ def test_a_chart_leaves_text_and_ground_to_the_theme_of_the_page() -> None:
 def test_many_models_differ_by_colour_or_dash() -> None:
     names = [f"m{i:02}" for i in range(20)]
     rows = FEW.select("y", *(pl.col("s").alias(name) for name in names))
-    encoding = plot("roc", rows, names, "y").to_dict()["encoding"]
-    looks = zip(
-        encoding["color"]["scale"]["range"],
-        map(tuple, encoding["strokeDash"]["scale"]["range"]),
-        strict=True,
-    )
-    assert len(set(looks)) == 21
+    for name in ("roc", "segments"):
+        encoding = plot(name, rows, names, "y").to_dict()["encoding"]
+        looks = zip(
+            encoding["color"]["scale"]["range"],
+            map(tuple, encoding["strokeDash"]["scale"]["range"]),
+            strict=True,
+        )
+        assert len(set(looks)) == 20 + (name == "roc")
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -341,11 +343,11 @@ def test_what_has_no_curve_is_a_chart_without_it(rows: str, name: str) -> None:
     assert vl_convert.vegalite_to_png(chart.to_json()).startswith(b"\x89PNG")
     alone = plot(name, some, "s", "y")
     if name in ("roc", "pr", "gain", "decision"):
-        (line,) = [each for each in series(alone) if each.startswith("s")] or [""]
+        (line,) = [each for each in series(alone) if each.startswith("s")]
         undefined = {"roc": "s, AUC undefined", "pr": "s, AP undefined"}
         sizes = {"none": "s, n = 0", "all null": "s, n = 0", "at fault": "s, n unknown"}
         expected = undefined.get(name, sizes.get(rows, "s, n = 2"))
-        assert line in (expected, "s, AP 1.000" if rows == "one class" else expected, "")
+        assert line in (expected, "s, AP 1.000" if rows == "one class" else expected)
 
 
 def test_keys_and_models_may_be_called_as_anything() -> None:
@@ -366,6 +368,10 @@ def test_panels_that_would_read_alike_are_told_apart() -> None:
     points = values(plot("roc", rows, "s", "y", by="g", rollup=True))
     heads = {panel.partition("\n")[0] for panel in points["panel"]}
     assert heads == {"all", "null", '"all"', '"null"', "a"}
+    pairs = [("x · y", "z"), ("x", "y · z"), ('"x', "y")]
+    rows = pl.concat(FEW.with_columns(g=pl.lit(g), h=pl.lit(h)) for g, h in pairs)
+    domain = plot("segments", rows, "s", "y", by=["g", "h"]).to_dict()["encoding"]["y"]["scale"]
+    assert {*domain["domain"]} == {'"x · y" · z', 'x · "y · z"', '""x" · y'}
 
 
 def test_a_model_may_be_called_like_a_reference() -> None:
@@ -386,9 +392,58 @@ def test_scores_far_from_zero_keep_their_distances() -> None:
     assert points["threshold"].n_unique() == 41
 
 
+def test_a_state_in_any_order_has_the_same_bars() -> None:
+    state = ROWS.binmetrics.histogram(MODELS, LABEL, bins=bm.dyadic(7), by="health")
+    shuffled = state.sample(fraction=1, shuffle=True, seed=3)
+    assert values(plot("scores", shuffled)).equals(values(plot("scores", state)))
+
+
+def test_counts_of_two_days_are_not_one_curve() -> None:
+    counts = FEW.binmetrics.counts("s", "y", thresholds=[0.2, 0.5])
+    two = pl.concat([counts.with_columns(day=i) for i in range(2)])
+    for name in ("roc", "pr", "gain", "decision", "threshold"):
+        with pytest.raises(InvalidOperationError, match="the keys should stand before the model"):
+            plot(name, two)
+        assert values(plot(name, two.select("day", pl.exclude("day"))))["panel"].n_unique() >= 2
+
+
+def test_a_curve_ends_at_scores_of_infinity_in_any_order() -> None:
+    rows = pl.DataFrame({"y": [0, 1, 1, 0], "s": [0.1, math.inf, 0.3, -math.inf]})
+    curve = rows.binmetrics.roc_curve("s", "y")
+    for frame in (curve, curve.reverse()):
+        assert series(plot("roc", frame))[0] == "s, AUC 1.000"
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_scores_and_keys_may_be_generators(name: str) -> None:
+    drawn = plot(name, ROWS, (each for each in MODELS), LABEL, by=(each for each in ["health"]))
+    assert values(drawn).equals(values(plot(name, ROWS, MODELS, LABEL, by="health")))
+
+
+def test_treating_all_is_seen_where_it_is_best() -> None:
+    rows = pl.DataFrame({"y": [1] * 4 + [0] * 4, "s": [0.015] + [0.0] * 7})
+    chart = plot("decision", rows, "s", "y")
+    best = values(chart).filter(series="treat all")["net_benefit"].max()
+    assert chart.to_dict()["encoding"]["y"]["scale"]["domain"][1] > best > 0.49
+
+
+def test_columns_beside_a_curve_are_left_out() -> None:
+    curve = ROWS.binmetrics.decision_curve(MODELS, LABEL)
+    beside = [pl.lit("z").alias(name) for name in ("series", "at", "alone", "dot", "panel", "text")]
+    assert values(plot("decision", curve.with_columns(beside))).equals(
+        values(plot("decision", curve))
+    )
+
+
+def test_a_count_may_stand_beside_a_rate() -> None:
+    points = values(plot("segments", FEW, "s", "y", metrics=["tp", "tpr"]))
+    assert points.filter(kind="value")["at"].to_list() == pytest.approx([2, 2 / 3])
+
+
 def test_one_limit_makes_no_bar() -> None:
-    with pytest.raises(ValueError, match="`bins` should hold at least two limits"):
-        plot("scores", FEW, "s", "y", bins=0.5)
+    for rows in (FEW, FEW.with_columns(pl.lit(math.nan).alias("s"))):
+        with pytest.raises(ValueError, match="`bins` should hold at least two limits"):
+            plot("scores", rows, "s", "y", bins=0.5)
 
 
 def test_keys_that_have_no_text_are_named() -> None:
