@@ -64,8 +64,6 @@ class Parser(argparse.ArgumentParser):
         """Refuse in one line what is wrong with an argument, or with one that the error names."""
         try:
             yield
-        except BrokenPipeError:  # The reader, say `head`, has seen enough.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (PolarsError, OSError, TypeError, ValueError) as error:
             line, _, _ = str(error).partition("\n")
             line = OTHER_GRIDS if OTHER_GRIDS in line else line
@@ -73,6 +71,16 @@ class Parser(argparse.ArgumentParser):
             if named and named[1] in OPTIONS:
                 self.error(f"argument {OPTIONS[named[1]]}{line.removeprefix(named[0])}")
             self.error(f"argument {argument}: {line}")
+
+    def say(self, text: str) -> None:
+        """Print a text, if it is read."""
+        try:
+            print(text, flush=True)
+        except OSError as error:
+            # Else Python would try once more as it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):  # A reader, say `head`, has seen enough.
+                self.error(f"standard output: {error}")
 
 
 Declare: TypeAlias = Callable[[Parser], None]
@@ -184,8 +192,7 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
         with parser.naming("FILE"), shown(given.progress):
             result = table.collect(engine="streaming")
     if given.output is None:
-        with parser.naming("standard output"):
-            _show(result.drop((DETAIL - {*given.metric}) & {*result.columns}))
+        parser.say(_text(result.drop((DETAIL - {*given.metric}) & {*result.columns})))
     else:
         with parser.naming("--output"):
             files.write_table(result, given.output, files.TABLES)
@@ -196,7 +203,7 @@ def _report(parser: Parser, given: argparse.Namespace) -> None:
     if given.rollup:
         parser.error("argument --rollup: a report has all rows and the finest segments")
     with parser.naming("--html"):
-        files.check_output(given.html, [".html"], local=True)
+        files.check_output(given.html, [".html"])
     given.metric = given.metric or REPORTED
     asked = _question(parser, given)
     facts = {"files": ", ".join(given.files), "made": f"{datetime.now():%Y-%m-%d %H:%M}"}
@@ -295,7 +302,7 @@ def _merged(parser: Parser, names: list[str]) -> pl.DataFrame:
 
 def _demo(parser: Parser, given: argparse.Namespace) -> None:
     arguments = ["evaluate", str(EXAMPLE), *shlex.split(DEMO)]
-    print(f"$ python -m polars_binmetrics {shlex.join(arguments)}\n")
+    parser.say(f"$ python -m polars_binmetrics {shlex.join(arguments)}\n")
     main(arguments)
 
 
@@ -313,7 +320,7 @@ def _counting(parser: Parser, given: argparse.Namespace) -> tuple[pl.LazyFrame, 
     }
 
 
-def _show(table: pl.DataFrame) -> None:
+def _text(table: pl.DataFrame) -> str:
     with pl.Config(
         tbl_cols=-1,
         tbl_rows=-1,
@@ -325,8 +332,7 @@ def _show(table: pl.DataFrame) -> None:
         fmt_str_lengths=100,
         float_precision=4,
     ):
-        text = str(table)
-    print(text, flush=True)
+        return str(table)
 
 
 #: What a command does, what it is given, and how it is run.

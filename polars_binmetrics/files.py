@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from glob import escape, iglob
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, TypeAlias
 
 import polars as pl
@@ -32,6 +33,8 @@ STATES: dict[str, Callable[..., object]] = {
     ".ipc": pl.DataFrame.write_ipc,
     ".arrow": pl.DataFrame.write_ipc,
 }
+#: What Polars writes to object stores.
+STORED = [".parquet", ".csv", ".ipc", ".arrow"]
 
 
 def sliced(files: Sequence[str]) -> bool:
@@ -59,8 +62,8 @@ def check_files(files: Sequence[str]) -> None:
     seen: set[str] = set()
     for file in files:
         source = _within(file)
-        found = [source]
-        if _is_local(file):
+        found, local = [source], _path(file) is not None
+        if local:
             found = [str(Path(each).resolve()) for each in iglob(source, recursive=True)]
             if not (file and found):
                 raise FileNotFoundError(f"{file!r}: there is no such file")
@@ -68,49 +71,49 @@ def check_files(files: Sequence[str]) -> None:
             if each in seen:
                 raise ValueError(f"{file!r}: {each!r} is there twice")
             seen.add(each)
-            if _is_local(file) and not Path(each).stat().st_size:
+            if local and not Path(each).stat().st_size:
                 raise ValueError(f"{each!r} is empty")
 
 
-def check_output(output: str, kinds: Iterable[str], *, local: bool = False) -> None:
+def check_output(output: str, kinds: Iterable[str]) -> None:
     """Refuse a file that can't be written before any work is done for it."""
-    output = output.removeprefix("file://")
-    if _suffix(output) not in kinds:
+    suffix, path = _suffix(output), _path(output)
+    if suffix not in kinds:
         raise ValueError(f"{output!r} should end in {_listed(kinds)}")
-    if local and not _is_local(output):
-        raise ValueError(f"{output!r} should be a file of this machine")
-    if _is_local(output):
-        place = _resolved(output)
-        if not place.parent.is_dir():
-            raise FileNotFoundError(f"there is no directory {str(Path(output).parent)!r}")
-        if not os.access(place.parent, os.W_OK):
-            raise PermissionError(f"the directory {str(place.parent)!r} is not writable")
-        if place.is_dir():
-            raise IsADirectoryError(f"{output!r} is a directory")
+    if path is None:
+        if suffix not in STORED:
+            raise ValueError(f"{output!r} should be a file of this machine, as it is {suffix}")
+        return
+    place = _resolved(path)
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {str(Path(path).parent)!r}")
+    if not os.access(place.parent, os.W_OK):
+        raise PermissionError(f"the directory {str(place.parent)!r} is not writable")
+    if place.is_dir():
+        raise IsADirectoryError(f"{output!r} is a directory")
 
 
 def write_table(table: pl.DataFrame, output: str, kinds: Writers) -> None:
     """Write a table: to a file as a whole, to an object store as Polars does."""
-    output = output.removeprefix("file://")
-    write = kinds[_suffix(output)]
-    if _is_local(output):
-        _whole(output, lambda file: write(table, file))
-    else:
+    write, path = kinds[_suffix(output)], _path(output)
+    if path is None:
         write(table, output)
+    else:
+        _whole(path, lambda file: write(table, file))
 
 
-def write_text(text: str, output: str) -> None:
+def write_text(text: str, path: str) -> None:
     """Write a text to a file as a whole."""
-    _whole(output.removeprefix("file://"), lambda file: file.write(text.encode()))
+    _whole(path.removeprefix("file://"), lambda file: file.write(text.encode()))
 
 
-def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:
+def _whole(path: str, write: Callable[[BinaryIO], object]) -> None:
     """Write a new file beside the old one, then put it in its place in one step."""
-    place = _resolved(output)
-    # No glob of outputs matches the name, should it be left over.
-    new = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+    place = _resolved(path)
+    # No glob of outputs matches the name, should it be left over; no other run has it.
+    new = place.with_name(f".binmetrics-{token_hex(8)}.tmp")
     try:
-        with new.open("wb") as file:
+        with new.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -119,33 +122,34 @@ def _whole(output: str, write: Callable[[BinaryIO], object]) -> None:
         new.unlink(missing_ok=True)
 
 
-def _resolved(output: str) -> Path:
+def _resolved(path: str) -> Path:
     """The file, or that which a link stands for."""
     try:
-        place = Path(output).resolve()
+        place = Path(path).resolve()
     except RuntimeError:  # As Python before 3.13 has it; later ones leave the link.
-        place = Path(output)
+        place = Path(path)
     if place.is_symlink():
-        raise OSError(f"{output!r} is a loop of links")
+        raise OSError(f"{path!r} is a loop of links")
     return place
 
 
 def _within(file: str) -> str:
     """What Polars is to read: a file by its very name, a directory as a glob of Parquet files."""
-    if not _is_local(file):
-        return f"{file.rstrip('/')}/**/*.parquet" if _is_folder(file) else file
-    file = file.removeprefix("file://")
-    if _is_folder(file):
-        return f"{escape(file.rstrip('/'))}/**/*.parquet"
-    return escape(file) if Path(file).exists() else file
+    path, is_folder = _path(file), _is_folder(file)
+    if path is not None:
+        file = escape(path) if Path(path).exists() else path
+    return f"{file.rstrip('/')}/**/*.parquet" if is_folder else file
 
 
 def _is_folder(file: str) -> bool:
-    return Path(file).is_dir() if _is_local(file) else file.endswith("/")
+    path = _path(file)
+    return file.endswith("/") if path is None else Path(path).is_dir()
 
 
-def _is_local(file: str) -> bool:
-    return "://" not in file.removeprefix("file://")
+def _path(file: str) -> str | None:
+    """Where a file of this machine is."""
+    path = file.removeprefix("file://")
+    return None if "://" in path else path
 
 
 def _suffix(file: str) -> str:

@@ -127,7 +127,8 @@ def of_rows(
         )
 
         def draw(name: str) -> Any:
-            more = {**asked.of_threshold(), "strict": strict} if name == "threshold" else {}
+            more = asked.of_threshold() if name == "threshold" else {}
+            more |= {"strict": strict} if name in ("threshold", "decision") else {}
             return PLOTS[name](FrameFace(frame), **counting, by=keys, **more)
 
         return Part(table.collect(engine="streaming"), draw)
@@ -212,8 +213,12 @@ def _forest(table: pl.DataFrame, asked: Asked) -> str:
 
 
 def _figures(part: Part, names: Iterable[str]) -> str:
-    drawn = (_figure(part.draw(name), CAPTIONS[name]) for name in names)
-    return f'<div class="figures">{"".join(drawn)}</div>'
+    # A panel a segment and model.
+    panels = part.table.select(*panels_of(part.table), "model").n_unique()
+    few = panels <= charts.MOST_PANELS
+    drawn = [_figure(part.draw(name), CAPTIONS[name]) for name in names if few or name != "scores"]
+    note = f"<p>The scores of {panels:,} models and segments are too many to be drawn.</p>"
+    return f'<div class="figures">{"".join(drawn)}</div>' + ("" if few else note)
 
 
 def _figure(chart: alt.Chart, caption: str) -> str:
@@ -266,4 +271,6 @@ def _cell(tag: str, value: object, *, text: bool = False) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return UNKNOWN
-    return f"{value:.3f}" if 0.1 <= abs(value) < 10 else f"{value:.3g}"
+    if 1_000 <= abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if isinstance(value, float) and 0.1 <= abs(value) < 10 else f"{value:.3g}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -57,7 +59,7 @@ def test_demo_shows_its_command_and_the_table_of_that_command() -> None:
     assert (demo.returncode, demo.stderr) == (0, "")
     command, _, table = demo.stdout.partition("\n\n")
     assert command.startswith("$ python -m polars_binmetrics evaluate ")
-    assert table == run(*command.split()[4:]).stdout
+    assert table == run(*shlex.split(command)[4:]).stdout
     assert table.count("\n") == 2 + 4 * 2 * 2
 
 
@@ -84,6 +86,22 @@ def test_globs_directories_and_many_files_are_read(
     main(["evaluate", *(str(tmp_path / each) for each in where), *ASK])
     parts = capsys.readouterr().out
     main(["evaluate", str(PATH), *ASK])
+    assert parts == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_the_names_of_folders_are_keys(
+    scheme: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = bm.load_example()
+    for health in ("good", "poor"):
+        (tmp_path / f"health={health}").mkdir()
+        part = rows.filter(health=health).drop("health")
+        part.write_parquet(tmp_path / f"health={health}" / "rows.parquet")
+    main(["evaluate", f"{scheme}{tmp_path}", *ASK, "--by", "health"])
+    parts = capsys.readouterr().out
+    rows.filter(pl.col("health").is_in(["good", "poor"])).write_parquet(tmp_path / "all.parquet")
+    main(["evaluate", str(tmp_path / "all.parquet"), *ASK, "--by", "health"])
     assert parts == capsys.readouterr().out
 
 
@@ -207,6 +225,7 @@ def test_any_thresholds_and_totals(text: str, thresholds: Any, tmp_path: Path) -
         (["--metric", "fbeta(beta=open)"], "argument --metric: 'fbeta(beta=open)': "),
         (["--metric", "recall"], "argument --metric: 'recall' is there twice"),
         (["--output", "report.xlsx"], "argument --output: 'report.xlsx' should end in"),
+        (["--output", "s3://bucket/report.json"], "argument --output: 's3://bucket/report.json'"),
         (["--output", "/no/where/report.csv"], "argument --output: there is no directory"),
         (["--nope"], "unrecognized arguments: --nope"),
     ],
@@ -269,17 +288,21 @@ def test_whole_numbers_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cells["n_positive"] == "1"
 
 
-def test_an_output_that_is_full_is_told_in_one_line() -> None:
+@pytest.mark.parametrize("at_once", ["", "1"])
+@pytest.mark.parametrize("arguments", [["demo"], ["evaluate", str(PATH), *ASK]])
+def test_an_output_that_is_full_is_told_in_one_line(arguments: list[str], at_once: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "polars_binmetrics", "evaluate", str(PATH), *ASK],
+            [sys.executable, "-m", "polars_binmetrics", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
             check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": at_once},
         )
     assert done.returncode == 2
-    assert "argument standard output: " in done.stderr
+    assert "error: standard output: " in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_loop_of_links_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,6 @@ MEASURE = """<pre id="seen"></pre><script>addEventListener("load", () => {
   const root = document.documentElement;
   document.getElementById("seen").textContent = JSON.stringify({sizes,
     overflow: root.scrollWidth - root.clientWidth, rows: document.querySelectorAll("tr").length,
-    dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ground: getComputedStyle(root).colorScheme,
     asked: performance.getEntriesByType("resource").map(e => e.name).filter(
       name => !name.startsWith("data:"))});
@@ -38,7 +37,7 @@ def write(folder: Path, *arguments: str) -> str:
     """The page that the command writes."""
     page = folder / "report.html"
     main(["report", *arguments, "--html", str(page)])
-    return page.read_text()
+    return page.read_text(encoding="utf-8")
 
 
 def tables(page: str) -> list[list[list[str]]]:
@@ -95,6 +94,12 @@ def test_the_tables_have_what_evaluate_gives(page: str) -> None:
             assert shown[f"{name} (95%)"] == f"{value:.3f} {low:.3f} to {high:.3f}"
         assert shown["n"] == f"{row['n']:,}"
     assert len(total) == 3
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of its own to write into."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
@@ -162,6 +167,21 @@ def test_many_segments_have_a_table_and_no_curves(tmp_path: Path) -> None:
     assert len(tables(page)[1]) == 1 + 100 * 2
 
 
+def test_curves_are_drawn_where_scores_are_too_many(tmp_path: Path) -> None:
+    rows = bm.load_example().with_columns(health=pl.int_range(pl.len()) % 33)
+    rows.write_parquet(tmp_path / "rows.parquet")
+    page = write(tmp_path, str(tmp_path / "rows.parquet"), *ASK)
+    assert page.count("The scores of 66 models and segments are too many to be drawn.") == 1
+    assert page.count("<img") == 6 + 1 + 3
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_counts_beside_rates_are_written_as_sizes_are(tmp_path: Path) -> None:
+    page = write(tmp_path, str(PATH), *ASK, "--metric", "n", "--metric", "tpr")
+    for row in [*tables(page)[0][1:], *tables(page)[1][1:]]:
+        assert row[-2] == row[-4]
+
+
 def test_rows_of_one_class_and_no_rows_make_a_page(tmp_path: Path) -> None:
     for rows in (bm.load_example().filter("visited_often").head(9), bm.load_example().clear()):
         rows.write_parquet(tmp_path / "rows.parquet")
@@ -180,12 +200,14 @@ def test_rows_of_one_class_and_no_rows_make_a_page(tmp_path: Path) -> None:
         (["--html", "page.html", "--rollup"], "argument --rollup: a report has"),
     ],
 )
+@pytest.mark.usefixtures("elsewhere")
 def test_wrong_input_is_refused_in_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"error: {message}" in refused(capsys, "report", str(PATH), *ASK, *arguments)
 
 
+@pytest.mark.usefixtures("elsewhere")
 def test_a_missing_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,7 +221,7 @@ def test_a_missing_extra_is_named(
 def test_a_browser_shows_the_page_whole(page: str, tmp_path: Path, width: int) -> None:
     # The page's own policy lets no script run, so that of the test comes in its place.
     measured = re.sub(r"<meta http-equiv[^>]*>", "", page).replace("</body>", MEASURE)
-    (tmp_path / "measured.html").write_text(measured)
+    (tmp_path / "measured.html").write_text(measured, encoding="utf-8")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"]
     flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     flags += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},1000"]
