@@ -26,4 +26,5 @@ def pictures() -> dict[str, Any]:
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     for name, chart in pictures().items():
-        (PICTURES / f"{name}.svg").write_text(vl_convert.vegalite_to_svg(chart.to_dict()))
+        svg = vl_convert.vegalite_to_svg(chart.to_dict())
+        (PICTURES / f"{name}.svg").write_text(svg, encoding="utf-8")

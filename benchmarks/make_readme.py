@@ -46,8 +46,13 @@ def _row(metric: AnyMetric, name: str, synonyms: list[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
+def results() -> str:
+    """The tables of the last benchmark."""
+    return RESULTS.read_text(encoding="utf-8")
+
+
 #: What stands between the marks of each name.
-PARTS: dict[str, Callable[[], str]] = {"metrics": metrics, "results": RESULTS.read_text}
+PARTS: dict[str, Callable[[], str]] = {"metrics": metrics, "results": results}
 
 
 def filled(text: str) -> str:
@@ -61,4 +66,4 @@ def filled(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(filled(README.read_text()))
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")

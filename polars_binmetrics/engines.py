@@ -59,8 +59,9 @@ def histogram(
     frame="A DataFrame or LazyFrame of Polars, a DataFrame of PySpark, a relation of DuckDB, or a"
     " table of Ibis. The last three need the extra `[spark]`, `[duckdb]` or `[ibis]`, and take"
     " columns by name.",
-    bins="The thresholds between the bins. Unless the frame is one of Polars: one number, or"
-    " neighbouring multiples of ``2**-k`` for a k of at least 0, as those of `dyadic`.",
+    bins="The thresholds between the bins. Unless the frame is one of Polars: one number below"
+    " ``2**53``, or neighbouring multiples of ``2**-k`` for a k of at least 0, as those of"
+    " `dyadic`.",
     raises="""\
 Raises
 ------
@@ -131,8 +132,8 @@ def histogram(
     thresholds = thresholds_of("bins", bins)
     if not isinstance(thresholds, list) or (grid := _grid(thresholds)) is None:
         raise ValueError(
-            "`bins` should be one number, or neighbouring multiples of a power of two as those of"
-            f" bm.dyadic, {ELSEWHERE}"
+            "`bins` should be one number below 2**53, or neighbouring multiples of a power of two"
+            f" as those of bm.dyadic, {ELSEWHERE}"
         )
     scores, by = list(listed(scores)), None if by is None else list(listed(by))
     given: dict[str, Sequence[Any]] = {"scores": scores, "label": [label], "by": by or []}

@@ -49,7 +49,7 @@ WITHOUT_COST = ["of", *choice.__all__]
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_the_examples_of_a_docstring_run(name: str) -> None:
     doc = DOCUMENTED[name].__doc__
-    with pl.Config(tbl_cols=-1):
+    with pl.Config(tbl_cols=-1, tbl_width_chars=100):
         found = doctest.DocTestParser().get_doctest(doc, {"pl": pl, "bm": bm}, name, None, None)
         assert found.examples
         assert doctest.DocTestRunner().run(found).failed == 0
@@ -92,7 +92,9 @@ def test_a_method_has_the_parameters_of_its_metric(name: str) -> None:
 
 def blocks() -> list[tuple[str, str]]:
     """Language and content of the code blocks of the README."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(
+        r"^```(\w+)\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
 
 
 def test_the_python_of_the_readme_runs_and_prints_what_it_says() -> None:
@@ -100,8 +102,9 @@ def test_the_python_of_the_readme_runs_and_prints_what_it_says() -> None:
     assert sessions
     session = "\n".join(sessions)
     found = doctest.DocTestParser().get_doctest(session, {}, "README", None, None)
-    with pl.Config(set_tbl_cols=None) as config:
+    with pl.Config() as config:
         config.restore_defaults()
+        config.set_tbl_width_chars(100)
         assert doctest.DocTestRunner().run(found).failed == 0
 
 
@@ -130,20 +133,20 @@ def test_the_commands_of_the_readme_run_and_print_what_they_say(tmp_path: Path) 
 
 
 def test_what_the_readme_says_of_the_code_is_made_from_it() -> None:
-    text = README.read_text()
+    text = README.read_text(encoding="utf-8")
     assert make_readme.filled(text) == text
 
 
 def test_the_pictures_of_the_readme_are_those_of_the_code() -> None:
     made = make_pictures.pictures()
-    shown = re.findall(r"^!\[.+\]\((.+)\)$", README.read_text(), re.MULTILINE)
+    shown = re.findall(r"^!\[.+\]\((.+)\)$", README.read_text(encoding="utf-8"), re.MULTILINE)
     assert shown == [f"benchmarks/pictures/{name}.svg" for name in made]
     for name, chart in made.items():
         # The words alone: where they stand is up to the version of what draws them.
         stored, drawn = (
             [text for text in ElementTree.fromstring(svg).itertext() if text.strip()]
             for svg in (
-                (make_pictures.PICTURES / f"{name}.svg").read_text(),
+                (make_pictures.PICTURES / f"{name}.svg").read_text(encoding="utf-8"),
                 vl_convert.vegalite_to_svg(chart.to_dict()),
             )
         )
