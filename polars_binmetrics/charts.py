@@ -20,8 +20,8 @@ REFERENCE, REFERENCE_DASHES = "#888888", [[4, 4], [1, 3]]
 ALONE, PANEL, PANELS_A_ROW = 320, 200, 4
 #: More can't be told apart.
 MOST_PANELS = 64
-#: A screen may have two dots a pixel.
-DOTS = 2 * ALONE
+#: A screen may have two a pixel.
+DOTS, DOTS_OF_PANEL = 2 * ALONE, 2 * PANEL
 
 
 class Axis(NamedTuple):
@@ -42,7 +42,9 @@ class Legend(NamedTuple):
     first: int = 0
 
 
-def thinned(points: pl.LazyFrame, curve: Sequence[str], x: Axis, y: Axis) -> pl.LazyFrame:
+def thinned(
+    points: pl.LazyFrame, curve: Sequence[str], x: Axis, y: Axis, dots: int = DOTS
+) -> pl.LazyFrame:
     """
     The points, in the order of a curve, that a screen can show.
 
@@ -52,7 +54,7 @@ def thinned(points: pl.LazyFrame, curve: Sequence[str], x: Axis, y: Axis) -> pl.
     """
     across, up, at = pl.col(x.column), pl.col(y.column), pl.col("at")
     low, high = (across.min(), across.max()) if x.domain is None else map(pl.lit, x.domain)
-    dot = ((across - low) / (high - low) * DOTS).floor()
+    dot = ((across - low) / (high - low) * dots).floor()
     shown = (
         points.filter(across.is_not_null() & up.is_not_null())
         .with_row_index("at")
@@ -106,9 +108,12 @@ def lines(
     return drawn
 
 
-def forest(points: pl.DataFrame, title: str) -> alt.Chart:
+def forest(points: pl.DataFrame, title: str, value: str, *, from_zero: bool = False) -> alt.Chart:
     """A dot and its interval for each segment and model, a column for each metric."""
     import altair as alt
+
+    origin = alt.condition("datum.value == 0", alt.value(2), alt.value(1))
+    across = alt.X("at:Q", title=value, scale=alt.Scale(zero=from_zero))
 
     models = _order(points, "series")
     panels = _readable(points, "segments")
@@ -116,7 +121,7 @@ def forest(points: pl.DataFrame, title: str) -> alt.Chart:
     ends = pl.concat(points.with_columns(kind=pl.lit(kind), at=kind) for kind in kinds)
     no_dot = "M0,0"
     chart = alt.Chart(_values(ends.filter(pl.col("value").is_not_null()))).encode(
-        x=alt.X("at:Q", title="value of the metric", scale=alt.Scale(zero=False)),
+        x=across.axis(gridWidth=origin) if from_zero else across,
         # All of them, those with no value, too.
         y=alt.Y("panel:N", title=title or None, sort=panels, scale=alt.Scale(domain=panels)),
         yOffset=alt.YOffset("series:N", sort=models),
@@ -183,14 +188,13 @@ def _chart(points: pl.DataFrame, panels: str | None, *, columns: int = PANELS_A_
     return chart
 
 
-def _values(points: pl.DataFrame) -> alt.InlineData:
+def _values(points: pl.DataFrame) -> dict[str, Any]:
     """The points as JSON holds them, which knows no infinity, and as short as a screen needs."""
-    import altair as alt
-
     floats = cs.float()
     finite = points.with_columns(pl.when(floats.is_finite()).then(floats))
     short = pl.when(_spread(floats)).then(floats.round_sig_figs(9)).otherwise(floats)
-    return alt.InlineData(values=finite.with_columns(short).to_dicts())
+    # A dict, as altair looks at each point of its own kinds of data.
+    return {"values": finite.with_columns(short).to_dicts()}
 
 
 def _spread(values: pl.Expr) -> pl.Expr:

@@ -21,7 +21,7 @@ from polars_binmetrics.registry import METRICS
 from polars_binmetrics.state import SIDES
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import uniform
-from polars_binmetrics.wording import stopped
+from polars_binmetrics.wording import plainly, stopped
 
 if TYPE_CHECKING:
     import altair as alt
@@ -263,15 +263,14 @@ def drawn(
     rows = curve.select(pl.lit("").alias("alone"), pl.all()).cache()
     keys = panels_of(rows)
     groups = [*keys, "model"]
-    shown, marks, order, *lines = pl.collect_all(
-        [
-            charts.thinned(rows, groups, x, y),
-            mark.values(rows, groups),
-            rows.select(groups).unique(maintain_order=True),
-            *(_held(rows, reference, x, y) for reference in references.values()),
-        ],
-        engine="streaming",
-    )
+    plans = [
+        charts.thinned(rows, groups, x, y, charts.DOTS_OF_PANEL if several else charts.DOTS),
+        mark.values(rows, groups),
+        rows.select(groups).unique(maintain_order=True),
+        *(_held(rows, reference, x, y) for reference in references.values()),
+    ]
+    with plainly():
+        shown, marks, order, *lines = pl.collect_all(plans, engine="streaming")
     shown = shown.reverse() if backwards else shown
     marks = order.join(marks, on=groups, how="left", nulls_equal=True, maintain_order="left")
     text = pl.Series("text", [mark.text(value) for value in marks["mark"]], dtype=pl.String)
@@ -323,6 +322,46 @@ def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.Lazy
     points = pl.LazyFrame(reference, schema=[x.column, y.column], orient="row")
     every = rows.select(keys).unique(maintain_order=True)
     return every.join(points, how="cross", maintain_order="left_right")
+
+
+def estimates_of(table: pl.DataFrame, names: Sequence[str] | None) -> pl.DataFrame:
+    """
+    The metrics of a keyed table with their intervals: [panel, metric, series, value, low, high].
+
+    Those of a table of differences are the differences, of one model and another if it has both.
+    """
+    panel, model = panel_of(table).alias("panel"), pl.col("model")
+    if is_of_differences(table):
+        if "baseline" in table.columns:
+            model = pl.concat_str("model", "baseline", separator=" - ")
+        rows = table if names is None else table.filter(pl.col("metric").is_in(names))
+        return rows.select(panel, "metric", "low", "high", series=model, value="difference")
+    names = names or [
+        name
+        for name in table.columns[table.columns.index("model") :]
+        if name in METRICS and METRICS[name] not in evaluate.BASE
+    ]
+    check_columns(table.lazy(), ["model", *(names or ["roc_auc"])])
+    return pl.concat(
+        table.select(
+            panel,
+            metric=pl.lit(name),
+            series=model,
+            value=pl.col(name).cast(pl.Float64),
+            **{
+                end: pl.col(f"{name}_{end}" if f"{name}_{end}" in table.columns else name).cast(
+                    pl.Float64
+                )
+                for end in ("low", "high")
+            },
+        )
+        for name in names
+    )
+
+
+def is_of_differences(table: pl.DataFrame) -> bool:
+    """Whether a keyed table is one of `compare` or `gaps`."""
+    return {"metric", "difference", "low", "high"} <= {*table.columns}
 
 
 def bars_of(state: pl.DataFrame) -> pl.DataFrame:

@@ -23,10 +23,11 @@ from polars_binmetrics.drawing import (
     check_columns,
     curve_of,
     drawn,
+    estimates_of,
+    is_of_differences,
     keyed,
     limits_of,
     of_first,
-    panel_of,
     panels_of,
     prevalence,
     refuse,
@@ -34,11 +35,12 @@ from polars_binmetrics.drawing import (
     title_of,
 )
 from polars_binmetrics.face import Frame, FrameFace
-from polars_binmetrics.intervals import IntoInterval
-from polars_binmetrics.registry import IntoMetric, find, of_counts
+from polars_binmetrics.intervals import IntoInterval, interval_of
+from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.registry import METRICS, IntoMetric, find, of_counts
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, uniform
-from polars_binmetrics.wording import documented
+from polars_binmetrics.wording import documented, plainly
 
 if TYPE_CHECKING:
     import altair as alt
@@ -223,7 +225,10 @@ def gain(
     return drawn(keyed(curve), title_of(curve), CALLED, FOUND, ROWS, {"chance": DIAGONAL})
 
 
-@plotted(bins="The limits of the bins, as of `calibration_curve`; with `scores` only.")
+@plotted(
+    scores="A score column a model, as for the verbs. Without, the frame is a calibration curve.",
+    bins="The limits of the bins, as of `calibration_curve`; with `scores` only.",
+)
 def calibration(
     self: FrameFace[Frame],
     scores: IntoColumns | None = None,
@@ -246,8 +251,7 @@ def calibration(
 
     Notes
     -----
-    The cost of `calibration_curve`. Of a frame, that curve alone can be drawn, as counts do not
-    tell the mean score.
+    The cost of `calibration_curve`. Counts and histograms do not tell the mean score.
 
     Examples
     --------
@@ -327,7 +331,7 @@ def decision(
     return drawn(keyed(curve), title_of(curve), AT, BENEFIT, ROWS, references, lowest=-0.25)
 
 
-@plotted()
+@plotted(scores="A score column a model, as for the verbs. Without, the frame is a cost curve.")
 def cost(
     self: FrameFace[Frame],
     scores: IntoColumns | None = None,
@@ -350,7 +354,7 @@ def cost(
 
     Notes
     -----
-    The cost of `cost_curve`. Of a frame, that curve alone can be drawn.
+    The cost of `cost_curve`.
 
     Examples
     --------
@@ -442,7 +446,8 @@ def threshold(
 
 @plotted(
     scores="A score column a model, as for the verbs. Without, the frame is a table of `evaluate`,"
-    " at one threshold.",
+    " at one threshold, or of `compare` or `gaps`, whose differences are drawn.",
+    metrics="Names or metric objects; by default `roc_auc` of rows, and all that a table has.",
     thresholds="One number, for metrics of the counts; with `scores` only.",
     interval="As of `evaluate`; with `scores` only.",
     rollup="Add the totals, as rows of their own.",
@@ -452,7 +457,7 @@ def segments(
     scores: IntoColumns | None = None,
     label: IntoColumn | None = None,
     *,
-    metrics: IntoMetric | Iterable[IntoMetric] = "roc_auc",
+    metrics: IntoMetric | Iterable[IntoMetric] | None = None,
     thresholds: float | None = None,
     by: IntoColumns | None = None,
     weight: IntoColumn | None = None,
@@ -470,7 +475,8 @@ def segments(
         A row a segment with a dot a model, a column a metric, and a line from the lower to the
         upper end of the confidence interval, at 95 % unless `interval` says otherwise; with
         weights there is none unless `interval` asks for it. Where a metric has no interval there
-        is the dot alone; where it is undefined, nothing.
+        is the dot alone; where it is undefined, nothing. Differences are those of a segment and
+        the reference, or of two models.
 
     Notes
     -----
@@ -483,7 +489,6 @@ def segments(
     >>> chart.to_dict()["encoding"]["yOffset"]["sort"]
     ['score']
     """
-    chosen = find(metrics, least=1)
     frame = self.frame.lazy()
     ask: dict[str, Any] = {
         "thresholds": thresholds,
@@ -495,37 +500,38 @@ def segments(
         "interval": interval,
     }
     if scores is not None:
+        metrics = "roc_auc" if metrics is None else metrics
         ask["thresholds"] = 0.5 if thresholds is None else thresholds
         if interval is None and weight is None:
             ask["interval"] = 0.95
         face = FrameFace(frame)
+        chosen = find(metrics, least=1)
         frame = evaluate.evaluate(face, scores, required(label), metrics=chosen, **ask)
     else:
         refuse(label=label, **ask)
-    names = [metric.name for metric in chosen]
-    check_columns(frame, ["model", *names])
-    table = keyed(frame).collect(engine="streaming")
+        chosen = [] if metrics is None else find(metrics, least=1)
+    check_columns(frame, ["model"])
+    with plainly():
+        table = keyed(frame).collect(engine="streaming")
+    points = estimates_of(table, [metric.name for metric in chosen] or None)
+    if is_of_differences(table):
+        return charts.forest(points, title_of(frame), "difference", from_zero=True)
     if "threshold" in table.columns and table["threshold"].n_unique() > 1:
         raise ValueError(
             f"the frame has {table['threshold'].n_unique()} thresholds: filter it to one of them"
         )
-    points = pl.concat(
-        table.select(
-            panel_of(table).alias("panel"),
-            pl.lit(name).alias("metric"),
-            pl.col("model").alias("series"),
-            **{
-                kind: pl.col(column if column in table.columns else name).cast(pl.Float64)
-                for kind, column in (
-                    ("value", name),
-                    ("low", f"{name}_low"),
-                    ("high", f"{name}_high"),
-                )
-            },
-        )
-        for name in names
-    )
-    return charts.forest(points, title_of(frame))
+    return charts.forest(points, title_of(frame), _value_at(table, points, ask["interval"]))
+
+
+def _value_at(table: pl.DataFrame, points: pl.DataFrame, interval: IntoInterval | None) -> str:
+    """What a forest plot shows, with the threshold and the level where they are known."""
+    counted = [isinstance(METRICS.get(name), CountMetric) for name in points["metric"].unique()]
+    parts = ["value of the metric"]
+    if any(counted) and "threshold" in table.columns and table.height:
+        parts.append(f"threshold {table['threshold'][0]:.6g}")
+    if interval is not None:
+        parts.append(f"{100 * interval_of(interval).level:.6g} % intervals")
+    return ", ".join(parts)
 
 
 @plotted(
@@ -576,7 +582,8 @@ def scores(
         frame = count(bins=limits_of(frame, scores) if bins is None else bins)
     else:
         refuse(label=label, bins=bins, **ask)
-    state = histograms.single(histograms.ordered(frame)).collect(engine="streaming")
+    with plainly():
+        state = histograms.single(histograms.ordered(frame)).collect(engine="streaming")
     legend = Legend(CLASSES, title="class", first=2)
     models = max(1, state["model"].n_unique())
     columns = models * max(1, charts.PANELS_A_ROW // models)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from itertools import combinations, pairwise, product
+from time import process_time
 from typing import Any
 from xml.etree import ElementTree
 
@@ -194,6 +195,30 @@ def test_segments_have_their_values_and_intervals() -> None:
     assert values(again).equals(points)
 
 
+def test_a_table_is_drawn_with_all_its_metrics() -> None:
+    table = ROWS.binmetrics.evaluate(MODELS, LABEL, metrics=["roc_auc", "tpr"], interval=0.9)
+    chart = plot("segments", table)
+    assert values(chart)["metric"].unique(maintain_order=True).to_list() == ["roc_auc", "tpr"]
+    assert chart.to_dict()["encoding"]["x"]["title"] == "value of the metric, threshold 0.5"
+    title = plot("segments", FEW, "s", "y").to_dict()["encoding"]["x"]["title"]
+    assert title == "value of the metric, 95 % intervals"
+
+
+@pytest.mark.parametrize("verb", ["compare", "gaps"])
+def test_differences_have_their_intervals(verb: str) -> None:
+    ask: dict[str, Any] = {"metrics": ["roc_auc", "tpr"], "by": "health"}
+    table = getattr(ROWS.binmetrics, verb)(MODELS, LABEL, **ask)
+    points = values(plot("segments", table))
+    for row in table.iter_rows(named=True):
+        model = f"{row['model']} - {row['baseline']}" if verb == "compare" else row["model"]
+        at = points.filter(panel=row["health"], series=model, metric=row["metric"])
+        assert np.allclose(at["at"], [row["low"], row["difference"], row["high"]], rtol=1e-8)
+    assert points.height == 3 * table.height
+    one = plot("segments", table, metrics="tpr")
+    assert set(values(one)["metric"]) == {"tpr"}
+    assert one.to_dict()["encoding"]["x"]["scale"] == {"zero": True}
+
+
 def test_totals_are_panels_of_all() -> None:
     points = values(plot("roc", ROWS, MODELS, LABEL, by="health", rollup=True))
     first = points["panel"].unique(maintain_order=True)[0]
@@ -247,6 +272,17 @@ def test_thinning_changes_no_dot_of_the_picture(shape: str) -> None:
     # Where a line goes straight up at an edge, either end of it may be that of the edge.
     same = np.isclose(covered(thin), covered(full), atol=1e-9).all(axis=1)
     assert same.mean() > (0.99 if shape == "steps" else 0.9999)
+
+
+def test_a_chart_of_many_points_costs_no_more_than_its_text() -> None:
+    state = ROWS.binmetrics.histogram(MODELS, LABEL, bins=bm.dyadic(10), by="health")
+    start = process_time()
+    chart = plot("threshold", state)
+    drawn = process_time() - start
+    start = process_time()
+    assert len(chart.to_json()) > 1_000_000
+    # Altair would look at each point of data that it has a kind for: about 14 times.
+    assert drawn < 4 * (process_time() - start)
 
 
 def test_a_curve_of_many_rows_is_drawn_with_few_points() -> None:
