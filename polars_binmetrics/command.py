@@ -20,7 +20,7 @@ from polars_binmetrics import files, report
 from polars_binmetrics.arguments import cuts_of, metric_of, positive_of
 from polars_binmetrics.evaluate import of_state
 from polars_binmetrics.example import PATH as EXAMPLE
-from polars_binmetrics.histograms import OTHER_GRIDS, merge_histograms, ordered
+from polars_binmetrics.histograms import merge_histograms, ordered
 from polars_binmetrics.namespaces import of
 from polars_binmetrics.progress import Progress, shown
 
@@ -66,7 +66,6 @@ class Parser(argparse.ArgumentParser):
             yield
         except (PolarsError, OSError, TypeError, ValueError) as error:
             line, _, _ = str(error).partition("\n")
-            line = OTHER_GRIDS if OTHER_GRIDS in line else line
             named = re.match(r"`(\w+)`", line)
             if named and named[1] in OPTIONS:
                 self.error(f"argument {OPTIONS[named[1]]}{line.removeprefix(named[0])}")
@@ -107,21 +106,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _declare_rows(parser: Parser) -> None:
     """Declare what says how the rows of files are counted."""
-    add = parser.add_argument
     kinds = "Parquet, CSV, IPC or NDJSON"
-    add(
+    parser.add_argument(
         "files",
         metavar="FILE",
         nargs="+",
         help=f"{kinds}, all of one kind; globs; URLs; directories of Parquet files",
     )
+    add = parser.add_argument_group("how rows are counted (states have been)").add_argument
     add("--label", metavar="COLUMN", help="outcome, Boolean or 0 and 1")
     add("--score", metavar="COLUMN", action="append", help="score; repeat a model")
     add("--by", metavar="COLUMN", action="append", default=[], help="segment; repeat a key")
     add("--weight", metavar="COLUMN", help="weight of each row")
     add("--positive", metavar="VALUE", help="value of the label that counts as positive")
     add("--rollup", action="store_true", help="add totals over the last keys, up to all rows")
-    add("--progress", action="store_true", help="show how far it is, if at a terminal")
+    parser.add_argument(
+        "--progress", action="store_true", help="show how far it is, if at a terminal"
+    )
 
 
 def _declare_evaluate(parser: Parser) -> None:
@@ -191,6 +192,8 @@ def _evaluate(parser: Parser, given: argparse.Namespace) -> None:
             )
         with parser.naming("FILE"), shown(given.progress):
             result = table.collect(engine="streaming")
+    if given.positive is not None and result["n"].sum() and not result["n_positive"].sum():
+        print(f"{parser.prog}: warning: the label of no row is {given.positive!r}", file=sys.stderr)
     if given.output is None:
         parser.say(_text(result.drop((DETAIL - {*given.metric}) & {*result.columns})))
     else:
@@ -206,7 +209,13 @@ def _report(parser: Parser, given: argparse.Namespace) -> None:
         files.check_output(given.html, [".html"])
     given.metric = given.metric or REPORTED
     asked = _question(parser, given)
-    facts = {"files": ", ".join(given.files), "made": f"{datetime.now():%Y-%m-%d %H:%M}"}
+    with parser.naming("FILE"):
+        found = len(files.found(given.files))
+    number = f" ({found:,} files)" if found > len(given.files) else ""
+    facts = {
+        "files": ", ".join(given.files) + number,
+        "made": f"{datetime.now():%Y-%m-%d %H:%M}",
+    }
     if given.from_state:
         state = _state_of(parser, given)
         asked["interval"] = _level(given, weighted=state.schema["positives"].is_float())
@@ -216,6 +225,9 @@ def _report(parser: Parser, given: argparse.Namespace) -> None:
         frame, counting = _counting(parser, given)
         asked["interval"] = _level(given, weighted=given.weight is not None)
         facts |= {"label": given.label, "models": ", ".join(given.score)}
+        facts |= {
+            name: getattr(given, name) for name in ("positive", "weight") if getattr(given, name)
+        }
         with parser.naming("FILE"), shown(given.progress):
             page = report.of_rows(frame, **counting, **asked, strict=given.strict, facts=facts)
     with parser.naming("--html"):
@@ -290,7 +302,7 @@ def _merged(parser: Parser, names: list[str]) -> pl.DataFrame:
     """The sum of stored states."""
     states: list[pl.DataFrame] = []
     with parser.naming("STATE"):
-        files.check_files(names)
+        files.found(names)
     for name in names:
         with parser.naming("STATE"):
             state = files.scan([name])

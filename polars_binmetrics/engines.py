@@ -132,8 +132,8 @@ def histogram(
     thresholds = thresholds_of("bins", bins)
     if not isinstance(thresholds, list) or (grid := _grid(thresholds)) is None:
         raise ValueError(
-            "`bins` should be one number below 2**53, or neighbouring multiples of a power of two"
-            f" as those of bm.dyadic, {ELSEWHERE}"
+            "`bins` should be one number below 2**53, or neighbouring multiples of a power of two,"
+            f" as bm.dyadic(10), {ELSEWHERE}"
         )
     scores, by = list(listed(scores)), None if by is None else list(listed(by))
     given: dict[str, Sequence[Any]] = {"scores": scores, "label": [label], "by": by or []}

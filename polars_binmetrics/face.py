@@ -7,6 +7,7 @@ from typing import Generic, TypeVar, cast
 import polars as pl
 
 from polars_binmetrics.columns import column
+from polars_binmetrics.wording import plainly
 
 Frame = TypeVar("Frame", bound=pl.DataFrame | pl.LazyFrame)
 
@@ -21,8 +22,10 @@ class FrameFace(Generic[Frame]):
 
 def like(frame: Frame, result: pl.LazyFrame) -> Frame:
     """The result in the kind of the frame: eager is lazy, collected."""
-    eager = isinstance(frame, pl.DataFrame)
-    return cast(Frame, result.collect() if eager else result)
+    if isinstance(frame, pl.DataFrame):
+        with plainly():
+            return cast(Frame, result.collect())
+    return cast(Frame, result)
 
 
 class ExprFace:

@@ -44,7 +44,7 @@ def sliced(files: Sequence[str]) -> bool:
 
 def scan(files: Sequence[str]) -> pl.LazyFrame:
     """The rows of files, globs, directories of Parquet files or URLs, all of one kind."""
-    check_files(files)
+    found(files)
     sources = [_within(file) for file in files]
     kinds = {_suffix(source) for source in sources}
     if len(kinds) > 1:
@@ -57,22 +57,23 @@ def scan(files: Sequence[str]) -> pl.LazyFrame:
     return READERS[kind](sources)
 
 
-def check_files(files: Sequence[str]) -> None:
-    """Refuse files that are not there, have nothing in them, or are named twice."""
+def found(files: Sequence[str]) -> set[str]:
+    """The files; such as are not there, have nothing in them, or are named twice are refused."""
     seen: set[str] = set()
     for file in files:
         source = _within(file)
-        found, local = [source], _path(file) is not None
+        named, local = [source], _path(file) is not None
         if local:
-            found = [str(Path(each).resolve()) for each in iglob(source, recursive=True)]
-            if not (file and found):
+            named = [str(Path(each).resolve()) for each in iglob(source, recursive=True)]
+            if not (file and named):
                 raise FileNotFoundError(f"{file!r}: there is no such file")
-        for each in found:
+        for each in named:
             if each in seen:
                 raise ValueError(f"{file!r}: {each!r} is there twice")
             seen.add(each)
             if local and not Path(each).stat().st_size:
                 raise ValueError(f"{each!r} is empty")
+    return seen
 
 
 def check_output(output: str, kinds: Iterable[str]) -> None:

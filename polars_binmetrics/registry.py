@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -56,7 +57,9 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
     import difflib  # For errors only, so not at every start.
 
     plain, call, _ = name.lower().removesuffix("_score").partition("(")
-    near = [plain] if plain in METRICS else difflib.get_close_matches(plain, METRICS)
+    known = _meanings() | {each: each for each in METRICS}
+    near = difflib.get_close_matches(plain, known)
+    near = [known[plain]] if plain in known else [*dict.fromkeys(known[each] for each in near)]
     if call and plain in METRICS:
         hint = f"parameters are given to the object, as in bm.{name}"
     elif near:
@@ -64,6 +67,18 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
     else:
         hint = f"known are {', '.join(sorted(METRICS))}"
     raise ValueError(f"`{argument}`: there is no metric {name!r}; {hint}")
+
+
+def _meanings() -> dict[str, str]:
+    """The shortest name of each metric that its documentation calls by a few words."""
+    meanings: dict[str, str] = {}
+    for name, metric in METRICS.items():
+        first = re.split(r"[.:(\n]", (metric.__doc__ or "").strip())[0]
+        words = first.lower().replace("-", " ").split()
+        key = "_".join(words)
+        if len(words) < 7 and len(name) < len(meanings.get(key, name + " ")):
+            meanings[key] = name
+    return meanings
 
 
 def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:

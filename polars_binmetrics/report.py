@@ -40,6 +40,8 @@ CAPTIONS = {
     "threshold": "Metrics over the thresholds.",
     "scores": "The scores of positives and of negatives: the less they overlap, the better.",
 }
+#: A page of more would be searched, not read.
+MOST_SEGMENTS = 1_000
 #: What is drawn of each segment, too.
 TOLD = ["roc", "pr", "calibration", "scores"]
 #: Read on white and on black grounds alike.
@@ -186,7 +188,11 @@ def _page(
         few = number <= charts.MOST_PANELS
         body += [f"<h2>By {escape(', '.join(keys))}</h2>"]
         body += [_forest(segments.table, asked)] if few else []
-        body += [_table(segments.table, asked)]
+        body += [
+            _table(segments.table, asked)
+            if number <= MOST_SEGMENTS
+            else f"<p>The table of {number:,} segments is too long for a page.</p>"
+        ]
         body += [
             _figures(segments, [name for name in names if name in TOLD])
             if few

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cache
 from textwrap import fill, indent
 from typing import Any, TypeVar
 
 import polars as pl
+from polars.exceptions import InvalidOperationError
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -29,6 +32,8 @@ PARAMETERS = {
     " then says how many keys a row's segment has, 0 for the grand total; the other keys of a"
     " total are null.",
 }
+#: Before the reason for which a plan is stopped.
+NO_RESULT = "no result: "
 RAISES = """\
 Raises
 ------
@@ -58,7 +63,19 @@ def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
 
 def stopped(when: pl.Expr, why: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
     """Null, unless the plan is to stop: only a cast that can't be done does so."""
-    return pl.when(when).then(pl.lit(why)).cast(dtype)
+    return pl.when(when).then(pl.lit(f"{NO_RESULT}{why}")).cast(dtype)
+
+
+@contextmanager
+def plainly() -> Generator[None]:
+    """Tell why a plan was stopped without how."""
+    try:
+        yield
+    except InvalidOperationError as error:
+        why = re.search(rf'\["{NO_RESULT}(.*)"\]', str(error))
+        if why is None:
+            raise
+        raise InvalidOperationError(why[1]) from None
 
 
 @cache

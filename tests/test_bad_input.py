@@ -386,6 +386,8 @@ def test_null_and_nan_keys_are_segments() -> None:
     [
         ("f1_score", "did you mean 'f1'?"),
         ("Brier_Score", "did you mean 'brier'?"),
+        ("false_positive_rate", "did you mean 'fpr'?"),
+        ("positive_predictive_value", "did you mean 'ppv'?"),
         ("auc", "'roc_auc'"),
         ("fbeta(2.0)", "parameters are given to the object, as in bm.fbeta(2.0)"),
     ],

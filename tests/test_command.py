@@ -173,6 +173,16 @@ def test_positive_is_read_as_the_type_of_the_label(
     assert given == capsys.readouterr().out
 
 
+def test_a_positive_value_that_no_row_has_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["--label", "health", "--score", "logistic", "--metric", "tpr"]
+    main(["evaluate", str(PATH), *ask, "--positive", "Poor"])
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 3
+    assert err.endswith(": warning: the label of no row is 'Poor'\n")
+    main(["evaluate", str(PATH), *ask, "--positive", "poor"])
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("text", "thresholds"),
     [

@@ -261,6 +261,8 @@ def test_states_in_one_frame_are_added_before_they_are_read(engine: Any) -> None
         lazy = getattr(several.lazy().binmetrics, verb)()
         with pytest.raises(InvalidOperationError, match="has a threshold twice; add histograms"):
             lazy.collect(engine=engine)
+        with pytest.raises(InvalidOperationError, match=r"^a segment and model has a"):
+            getattr(several.binmetrics, verb)()
         added = getattr(bm.merge_histograms([several]).binmetrics, verb)()
         assert_frame_equal(added, getattr(bm.merge_histograms(days).binmetrics, verb)())
     # One null bin a group is none too many.

@@ -176,6 +176,19 @@ def test_curves_are_drawn_where_scores_are_too_many(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_a_page_says_what_it_is_of(tmp_path: Path) -> None:
+    for i in range(2):
+        rows = bm.load_example().with_columns(i=pl.int_range(pl.len()) % 1_001)
+        rows.write_parquet(tmp_path / f"rows-{i}.parquet")
+    ask = ["--label", "health", "--score", "logistic", "--weight", "boosting", "--by", "i"]
+    page = write(tmp_path, f"{tmp_path}/rows-*.parquet", *ask, "--positive", "poor")
+    assert f"<dt>files</dt><dd>{tmp_path}/rows-*.parquet (2 files)</dd>" in page
+    assert "<dt>positive</dt><dd>poor</dd><dt>weight</dt><dd>boosting</dd>" in page
+    assert "The table of 1,001 segments is too long for a page." in page
+    assert len(tables(page)) == 1
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_counts_beside_rates_are_written_as_sizes_are(tmp_path: Path) -> None:
     page = write(tmp_path, str(PATH), *ASK, "--metric", "n", "--metric", "tpr")
     for row in [*tables(page)[0][1:], *tables(page)[1][1:]]:

@@ -17,8 +17,8 @@ PACKAGE = Path(__file__).parents[1] / "polars_binmetrics"
 #: A file imports only files to its left.
 ORDER = [
     "columns",
-    "face",
     "wording",
+    "face",
     "extras",
     "thresholds",
     "counts",
