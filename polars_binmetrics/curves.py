@@ -481,17 +481,21 @@ def cost_curve(
     added = ["probability_cost", "normalized_expected_cost"]
     rows = _rows(self, scores, label, by, weight, positive, rollup, FPR_TPR, *added)
     hull = hull_of_sweep(ranked(rows, rollup=rollup))
-    corners = with_rates(_points(hull), FPR_TPR).sort(
-        "group", "threshold", descending=[False, True]
+    group = pl.col("group")
+    # Of the two at a score of infinity, that of no row called positive comes first.
+    along = [threshold, FPR + TPR]
+    corners = (
+        with_rates(_points(hull), FPR_TPR)
+        .sort(group, *along, descending=[False, True, False])
+        .with_columns(first=(group != group.shift(1)).fill_null(True))
     )
     # A corner is the best from where it costs no more than the one before.
     right, up = FPR - FPR.shift(1), TPR - TPR.shift(1)
-    first = threshold == threshold.max()
-    begin = pl.when(first).then((FPR + TPR) * 0).otherwise(right / (right + up))
+    begin = pl.when("first").then((FPR + TPR) * 0).otherwise(right / (right + up))
     x = pl.col("probability_cost")
-    begun = corners.with_columns(
-        begin.over("group").alias("probability_cost"), first=first.over("group")
-    ).filter(x.is_not_null() | pl.col("first"))
+    begun = corners.with_columns(begin.over("group").alias("probability_cost")).filter(
+        x.is_not_null() | pl.col("first")
+    )
     ended = (
         begun.group_by("group")
         .agg(pl.all().last())
@@ -500,7 +504,7 @@ def cost_curve(
     )
     table = (
         pl.concat([begun, ended.select(begun.collect_schema().names())])
-        .sort("group", x, "threshold", descending=[False, False, True])
+        .sort(group, x, *along, descending=[False, False, True, False])
         # A corner that is best at a point alone is none.
         .filter(~pl.struct("group", x).eq_missing(pl.struct("group", x).shift(-1)))
         .select(*hull.by, x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")

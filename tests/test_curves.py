@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.exceptions import ColumnNotFoundError, DuplicateError
+from polars.testing import assert_frame_equal, assert_series_equal
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
@@ -222,6 +223,25 @@ def test_a_cost_curve_is_the_lower_envelope(frame: pl.DataFrame) -> None:
     for x in [0, 0.1, 0.3, 0.5, 0.8, 1, *xs]:
         least = min((1 - tpr) * x + fpr * (1 - x) for fpr, tpr in lines)
         assert np.interp(x, xs, ys) == pytest.approx(least, abs=1e-12)
+
+
+CURVES_OF_RANKS = [*CURVES, "roc_hull", "cost_curve"]
+
+
+@pytest.mark.parametrize("name", CURVES_OF_RANKS)
+@given(frame=frames(), rollup=st.booleans())
+@settings(max_examples=8)
+def test_infinite_scores_are_the_least_and_the_greatest(
+    name: str, rollup: bool, frame: pl.DataFrame
+) -> None:
+    ends = {0.0: -inf, 1.0: inf}
+    infinite = frame.with_columns(pl.col("a", "b").replace(ends))
+    one, other = (
+        getattr(rows.binmetrics, name)(["a", "b"], "y", by="segment", rollup=rollup)
+        for rows in (frame, infinite)
+    )
+    assert_frame_equal(one.drop("threshold"), other.drop("threshold"))
+    assert_series_equal(one["threshold"].replace(ends), other["threshold"])
 
 
 @pytest.mark.parametrize(("fp", "fn"), [(1.0, 1.0), (1.0, 5.0), (3.0, 1.0)])
