@@ -34,7 +34,12 @@ CLASSES = ["negative", "positive"]
 #: What a key may not look like: a missing one, that of a total, the names of several.
 OWN_TEXT = '^(null|all)$| · |^"'
 #: Why a curve is not drawn.
-SEVERAL = "a segment and model has a threshold twice; the keys should stand before the model"
+SEVERAL = "a segment and model has a point twice; the keys should stand before the model"
+#: What no screen shows, and what stands for it.
+UNSEEN = {
+    **{chr(code): chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"},
+    **dict.fromkeys("\u2028\u2029", "\u2424"),
+}
 #: Bars that a chart of scores has at most.
 BARS = 64
 
@@ -115,10 +120,11 @@ def curve_of(
     label: IntoColumn | None,
     ask: Mapping[str, Any],
     *,
+    along: str = "threshold",
     closed: bool = False,
 ) -> pl.LazyFrame:
     """
-    The curve to be drawn: that of rows, or what the frame holds of it.
+    The curve to be drawn, sorted along a column: that of rows, or what the frame holds of it.
 
     A curve that is closed goes from where all rows are called positive to where none is.
     """
@@ -131,27 +137,29 @@ def curve_of(
         frame = histograms.cumulate(FrameFace(histograms.ordered(frame)))
         columns = frame.collect_schema().names()
     if {"model", "threshold", *CELLS} <= {*columns}:
-        frame = _sorted(frame)
         if closed:
-            frame = _closed(frame.select(*panels_of(frame), "model", "threshold", *CELLS))
+            frame = _closed(_sorted(frame.select(*panels_of(frame), "model", "threshold", *CELLS)))
             columns = frame.collect_schema().names()
         lacking = [name for name in needed if name in METRICS and name not in columns]
         frame = evaluate.rates(FrameFace(frame), lacking)
     check_columns(frame, ["model", "threshold", *needed])
-    return frame.select(*panels_of(frame), "model", "threshold", *needed)
+    return _sorted(frame.select(*panels_of(frame), "model", "threshold", *needed), along)
 
 
-def _sorted(counts: pl.LazyFrame) -> pl.LazyFrame:
-    """Counts in the order of a curve, which has a threshold once."""
-    groups = [*panels_of(counts), "model"]
-    threshold, called = pl.col("threshold"), pl.col("tp") + pl.col("fp")
-    # A curve ends at infinity, where there may be scores.
+def _sorted(curve: pl.LazyFrame, along: str = "threshold") -> pl.LazyFrame:
+    """A curve in the order of a column, which has a number once."""
+    schema = curve.collect_schema()
+    groups = [*panels_of(curve), "model"]
+    place, last = pl.col(along), schema.names()[-1]
+    # A curve of counts ends at infinity, where there may be scores.
+    called = pl.col("tp") + pl.col("fp") if "tp" in schema else pl.lit(0)
     down = [*(False for _ in groups), False, True]
-    ordered = counts.sort(*groups, threshold, called, descending=down)
+    ordered = curve.sort(*groups, place, called, descending=down)
     same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in groups]
-    again = pl.all_horizontal(threshold.is_finite(), threshold == threshold.shift(1), *same)
-    tp = pl.coalesce(stopped(again.any(), SEVERAL, ordered.collect_schema()["tp"]), "tp")
-    return ordered.with_columns(tp.alias("tp"))
+    again = pl.all_horizontal(place.is_finite(), place == place.shift(1), *same).any()
+    return ordered.with_columns(
+        pl.coalesce(stopped(again, SEVERAL, schema[last]), last).alias(last)
+    )
 
 
 def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
@@ -165,8 +173,7 @@ def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
     none = ends.with_columns(threshold=pl.lit(inf), fn=tp, tn=fp, tp=tp * 0, fp=fp * 0)
     lacking = [every.filter(pl.col("below") > 0), none.filter(pl.col("above") > 0)]
     columns = [*groups, "threshold", *CELLS]
-    closed = pl.concat([counts, *(each.select(columns) for each in lacking)])
-    return closed.sort(*groups, "threshold")
+    return pl.concat([counts, *(each.select(columns) for each in lacking)])
 
 
 def limits_of(frame: pl.LazyFrame, scores: IntoColumns) -> list[float]:
@@ -206,7 +213,7 @@ def panel_of(frame: pl.DataFrame) -> pl.Expr:
         dtype = frame.schema[key]
         if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Duration):
             raise SchemaError(f"`by`: a key of {dtype} has no text to name a panel by; make it one")
-        text = pl.col(key).cast(pl.String)
+        text = pl.col(key).cast(pl.String).str.replace_many(UNSEEN)
         # What reads as ours is told from it.
         text = pl.when(text.str.contains(OWN_TEXT)).then('"' + text + '"').otherwise(text)
         name = text.fill_null("null")

@@ -399,11 +399,7 @@ def merge_histograms(
 
 def ordered(state: Frame) -> Frame:
     """A histogram with its columns in their order; anything else is refused."""
-    schema = state.collect_schema()
     by = _groups(state.lazy(), [])
-    for name in ("threshold", *SIDES):
-        if not schema[name].is_numeric():
-            raise SchemaError(f"the frame is no histogram: its {name!r} is {schema[name]}")
     return cast(Frame, state.select(*by, "threshold", *SIDES))
 
 
@@ -431,12 +427,16 @@ def _sound() -> pl.Expr:
 
 def _groups(state: pl.LazyFrame, added: Iterable[str]) -> list[str]:
     """The columns of a histogram that make a group."""
-    columns = state.collect_schema().names()
+    schema = state.collect_schema()
+    columns = schema.names()
     for name in STATE:
         if name not in columns:
             raise ColumnNotFoundError(
                 f"the frame is no histogram: it has no column {name!r}, only {_listed(columns)}"
             )
+    for name in ("threshold", *SIDES):
+        if not schema[name].is_numeric() or (name == "threshold" and schema[name].is_decimal()):
+            raise SchemaError(f"the frame is no histogram: its {name!r} is {schema[name]}")
     by = [*(name for name in columns if name not in STATE), "model"]
     for name in added:
         if name in by:

@@ -364,7 +364,8 @@ def cost(
     """
     ask: dict[str, Any] = {"by": by, "weight": weight, "positive": positive, "rollup": rollup}
     needed = ["probability_cost", "normalized_expected_cost"]
-    curve = curve_of(self, curves.cost_curve, needed, scores, label, ask)
+    verb = curves.cost_curve
+    curve = curve_of(self, verb, needed, scores, label, ask, along="probability_cost")
     alike = {"no model": [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0)]}
     return drawn(keyed(curve), title_of(curve), PROBABILITY_COST, COST, MEAN_COST, alike)
 

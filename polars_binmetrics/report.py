@@ -161,6 +161,8 @@ def of_states(
         return Part(of_state(bins, asked.metrics, thresholds=thresholds, interval=interval), draw)
 
     names = [name for name in PLOTS if name != "calibration"]
+    if state["threshold"].drop_nulls().drop_nans().n_unique() < 2:
+        names.remove("scores")
     total = part(merge_histograms([state.drop(by)]))
     return _page(total, part(state) if by else None, names, asked, facts)
 

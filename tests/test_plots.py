@@ -404,6 +404,9 @@ def test_panels_that_would_read_alike_are_told_apart() -> None:
     points = values(plot("roc", rows, "s", "y", by="g", rollup=True))
     heads = {panel.partition("\n")[0] for panel in points["panel"]}
     assert heads == {"all", "null", '"all"', '"null"', "a"}
+    odd = "\x00\x1fa\u2028"
+    shown = texts(plot("roc", FEW.with_columns(g=pl.lit(odd)), "s", "y", by="g"))
+    assert "␀␟a␤" in shown
     pairs = [("x · y", "z"), ("x", "y · z"), ('"x', "y")]
     rows = pl.concat(FEW.with_columns(g=pl.lit(g), h=pl.lit(h)) for g, h in pairs)
     domain = plot("segments", rows, "s", "y", by=["g", "h"]).to_dict()["encoding"]["y"]["scale"]
@@ -434,6 +437,13 @@ def test_a_state_in_any_order_has_the_same_bars() -> None:
     assert values(plot("scores", shuffled)).equals(values(plot("scores", state)))
 
 
+def test_two_curves_are_not_one() -> None:
+    for name in ("cost", "calibration"):
+        curve = getattr(ROWS.binmetrics, f"{name}_curve")(MODELS, LABEL)
+        with pytest.raises(InvalidOperationError, match=r"^a segment and model has a"):
+            plot(name, pl.concat([curve, curve]))
+
+
 def test_counts_of_two_days_are_not_one_curve() -> None:
     counts = FEW.binmetrics.counts("s", "y", thresholds=[0.2, 0.5])
     two = pl.concat([counts.with_columns(day=i) for i in range(2)])
@@ -443,11 +453,29 @@ def test_counts_of_two_days_are_not_one_curve() -> None:
         assert values(plot(name, two.select("day", pl.exclude("day"))))["panel"].n_unique() >= 2
 
 
-def test_a_curve_ends_at_scores_of_infinity_in_any_order() -> None:
-    rows = pl.DataFrame({"y": [0, 1, 1, 0], "s": [0.1, math.inf, 0.3, -math.inf]})
-    curve = rows.binmetrics.roc_curve("s", "y")
-    for frame in (curve, curve.reverse()):
-        assert series(plot("roc", frame))[0] == "s, AUC 1.000"
+@pytest.mark.parametrize("order", ["as it is", "reversed", "shuffled"])
+def test_frames_with_infinite_scores_in_any_order_are_drawn_as_their_rows(order: str) -> None:
+    scores = [-math.inf, *(i / 50 for i in range(50)), *[math.inf] * 7]
+    rows = pl.DataFrame({"y": [1, 0] * 25 + [1] * 6 + [0] * 2, "s": scores})
+    verbs = rows.binmetrics
+    frames = {name: getattr(verbs, f"{name}_curve")("s", "y") for name in ("roc", "pr", "cost")}
+    frames |= {"gain": verbs.gain_curve("s", "y"), "calibration": verbs.calibration_curve("s", "y")}
+    every = {"roc": verbs.counts("s", "y", thresholds=bm.every_score())}
+    every["pr"] = verbs.histogram("s", "y", bins=bm.every_score())
+    for name, frame in [*frames.items(), *every.items()]:
+        frame = {
+            "as it is": frame,
+            "reversed": frame.reverse(),
+            "shuffled": frame.sample(fraction=1, shuffle=True, seed=5),
+        }[order]
+        drawn = plot(name, frame)
+        assert series(drawn) == series(plot(name, rows, "s", "y"))
+        if name != "roc":  # That of rows leaves out the points on a line.
+            points, expected = (
+                values(each).drop("order", "threshold", strict=False)
+                for each in (drawn, plot(name, rows, "s", "y"))
+            )
+            assert_frame_equal(points, expected)
 
 
 @pytest.mark.parametrize("name", PLOTS)

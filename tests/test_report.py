@@ -175,6 +175,13 @@ def test_curves_are_drawn_where_scores_are_too_many(tmp_path: Path) -> None:
     assert page.count("<img") == 6 + 1 + 3
 
 
+def test_a_state_of_one_threshold_makes_a_page(tmp_path: Path) -> None:
+    state = str(tmp_path / "state.parquet")
+    main(["histogram", str(PATH), *ASK[:4], "--bins", "0.5", "--output", state])
+    page = write(tmp_path, "--from-state", state)
+    assert page.count("<img") == 4
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_says_what_it_is_of(tmp_path: Path) -> None:
     for i in range(2):
