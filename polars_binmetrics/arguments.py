@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -54,12 +54,17 @@ def _name(call: ast.Call) -> str:
 def _made(argument: str, text: str, make: Callable[..., T], call: ast.Call) -> T:
     """What the call makes of its parameters, which are literals."""
     try:
-        args = [ast.literal_eval(each) for each in call.args]
-        return make(
-            *args, **{str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-        )
+        args = [_literal(each) for each in call.args]
+        return make(*args, **{str(each.arg): _literal(each.value) for each in call.keywords})
     except (TypeError, ValueError) as error:
         raise ValueError(f"`{argument}`: {text!r}: {error}") from None
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError(f"{ast.unparse(node)} is neither a number nor a text") from None
 
 
 def positive_of(text: str | None, dtype: pl.DataType | None) -> object:

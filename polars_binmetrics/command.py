@@ -321,7 +321,8 @@ def _demo(parser: Parser, given: argparse.Namespace) -> None:
 def _counting(parser: Parser, given: argparse.Namespace) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The rows, and what says how they are counted."""
     with parser.naming("FILE"):
-        frame = files.scan(given.files)
+        numbers = [*given.score, *([given.weight] if given.weight else [])]
+        frame = files.scan(given.files, numbers)
         label = frame.collect_schema().get(given.label)
     return frame, {
         "scores": given.score,

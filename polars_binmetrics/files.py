@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from glob import escape, iglob
 from pathlib import Path
 from secrets import token_hex
+from shutil import copymode
 from typing import BinaryIO, TypeAlias
 
 import polars as pl
 
 Writers: TypeAlias = Mapping[str, Callable[..., object]]
 
+#: Rows of a text that tell the types of its columns.
+LOOKED_AT = 10_000
 READERS: dict[str, Callable[..., pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
-    ".csv": pl.scan_csv,
+    ".csv": partial(pl.scan_csv, infer_schema_length=LOOKED_AT),
     ".ipc": pl.scan_ipc,
     ".arrow": pl.scan_ipc,
     ".feather": pl.scan_ipc,
-    ".ndjson": pl.scan_ndjson,
-    ".jsonl": pl.scan_ndjson,
+    ".ndjson": partial(pl.scan_ndjson, infer_schema_length=LOOKED_AT),
+    ".jsonl": partial(pl.scan_ndjson, infer_schema_length=LOOKED_AT),
 }
 TABLES: Writers = {
     ".parquet": pl.DataFrame.write_parquet,
@@ -42,8 +46,12 @@ def sliced(files: Sequence[str]) -> bool:
     return all(_suffix(_within(file)) in (".parquet", ".ipc", ".arrow") for file in files)
 
 
-def scan(files: Sequence[str]) -> pl.LazyFrame:
-    """The rows of files, globs, directories of Parquet files or URLs, all of one kind."""
+def scan(files: Sequence[str], numbers: Iterable[str] = ()) -> pl.LazyFrame:
+    """
+    The rows of files, globs, directories of Parquet files or URLs, all of one kind.
+
+    In a CSV file, numbers may go on with a fraction though they begin as whole ones.
+    """
     found(files)
     sources = [_within(file) for file in files]
     kinds = {_suffix(source) for source in sources}
@@ -54,7 +62,12 @@ def scan(files: Sequence[str]) -> pl.LazyFrame:
         raise ValueError(f"{files[0]!r}: should end in {_listed(READERS)}")
     if any(map(_is_folder, files)):  # The keys stand in the names of folders within.
         return pl.scan_parquet(sources, hive_partitioning=True)
-    return READERS[kind](sources)
+    rows = READERS[kind](sources)
+    if kind == ".csv":
+        schema = rows.collect_schema()
+        whole = [name for name in numbers if name in schema and schema[name].is_integer()]
+        return READERS[kind](sources, schema_overrides=dict.fromkeys(whole, pl.Float64))
+    return rows
 
 
 def found(files: Sequence[str]) -> set[str]:
@@ -64,8 +77,10 @@ def found(files: Sequence[str]) -> set[str]:
         source = _within(file)
         named, local = [source], _path(file) is not None
         if local:
-            named = [str(Path(each).resolve()) for each in iglob(source, recursive=True)]
-            if not (file and named):
+            # An empty name would be that of all there is.
+            matched = iglob(source, recursive=True) if _path(file) else ()
+            named = [str(_resolved(each)) for each in matched]
+            if not named:
                 raise FileNotFoundError(f"{file!r}: there is no such file")
         for each in named:
             if each in seen:
@@ -118,6 +133,8 @@ def _whole(path: str, write: Callable[[BinaryIO], object]) -> None:
             write(file)
             file.flush()
             os.fsync(file.fileno())
+        if place.exists():
+            copymode(place, new)
         new.replace(place)
     finally:
         new.unlink(missing_ok=True)
@@ -144,7 +161,10 @@ def _within(file: str) -> str:
 
 def _is_folder(file: str) -> bool:
     path = _path(file)
-    return file.endswith("/") if path is None else Path(path).is_dir()
+    if path is None:
+        return file.endswith("/")
+    named = [path] if Path(path).exists() else [*iglob(path, recursive=True)]
+    return bool(named) and all(Path(each).is_dir() for each in named)
 
 
 def _path(file: str) -> str | None:

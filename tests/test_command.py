@@ -89,6 +89,36 @@ def test_globs_directories_and_many_files_are_read(
     assert parts == capsys.readouterr().out
 
 
+def test_folders_that_are_called_like_files_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for i, rows in enumerate(bm.load_example().iter_slices(12_000)):
+        (tmp_path / f"day-{i}.parquet").mkdir()
+        rows.write_parquet(tmp_path / f"day-{i}.parquet" / "part-0.parquet")
+        (tmp_path / f"day-{i}.parquet" / "_SUCCESS").touch()
+    main(["evaluate", f"{tmp_path}/day-*.parquet", *ASK])
+    days = capsys.readouterr().out
+    main(["evaluate", str(PATH), *ASK])
+    assert days == capsys.readouterr().out
+
+
+def test_a_text_may_begin_with_whole_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["y,s,w", *["1,1,1"] * 12_000, *["1,0.25,1"] * 3_000, "1,0,0.5"]
+    (tmp_path / "rows.csv").write_text("\n".join(rows))
+    options = ["--label", "y", "--score", "s", "--weight", "w", "--metric", "tpr"]
+    main(["evaluate", str(tmp_path / "rows.csv"), *options])
+    assert f"{12_000 / 15_000.5:.4f}" in capsys.readouterr().out
+
+
+def test_the_rights_of_an_output_stay(tmp_path: Path) -> None:
+    output = tmp_path / "report.csv"
+    output.touch(mode=0o600)
+    main(["evaluate", str(PATH), *ASK, "--output", str(output)])
+    assert output.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_the_names_of_folders_are_keys(
     scheme: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -225,6 +255,7 @@ def test_any_thresholds_and_totals(text: str, thresholds: Any, tmp_path: Path) -
         (["--threshold", "nan"], "argument --threshold should be a number, got NaN"),
         (["--threshold", "uniform(1)"], "argument --threshold: 'uniform(1)': `n` should be at"),
         (["--threshold", "uniform()"], "argument --threshold: 'uniform()': "),
+        (["--threshold", "uniform(9**9)"], "argument --threshold: 'uniform(9**9)': 9 ** 9 is"),
         (["--threshold", "uniform(n)"], "argument --threshold: 'uniform(n)': "),
         (["--threshold", "exit(1)"], "argument --threshold should be numbers with commas, or"),
         (["--metric", "recal"], "argument --metric: there is no metric 'recal'; did you mean"),
@@ -253,6 +284,8 @@ def test_wrong_input_is_refused_in_one_line_that_names_it(
     [
         ("nope.parquet", "argument FILE: "),
         ("nope-*.parquet", "argument FILE: "),
+        ("", "argument FILE: '': there is no such file"),
+        ("file://", "argument FILE: 'file://': there is no such file"),
         ("rows.xlsx", "argument FILE: 'rows.xlsx': there is no such file"),
         (__file__, f"argument FILE: {__file__!r}: should end in .parquet, .csv"),
     ],
@@ -320,6 +353,9 @@ def test_a_loop_of_links_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     loop.symlink_to(loop)
     line = refused(capsys, "evaluate", str(PATH), *ASK, "--output", str(loop))
     assert "argument --output: " in line
+    (tmp_path / "loop.parquet").symlink_to(tmp_path / "loop.parquet")
+    for file in (str(tmp_path), f"{tmp_path}/*.parquet"):
+        assert "is a loop of links" in refused(capsys, "evaluate", file, *ASK)
 
 
 def test_a_file_that_is_broken_is_refused(
@@ -329,7 +365,7 @@ def test_a_file_that_is_broken_is_refused(
     broken.write_bytes(b"PAR1 this is no Parquet")
     assert "argument FILE: " in refused(capsys, "evaluate", str(broken), *ASK)
     late = tmp_path / "late.csv"
-    late.write_text("visited_often,logistic\n" + "true,0.5\n" * 2_000 + "true,high\n")
+    late.write_text("visited_often,logistic\n" + "true,0.5\n" * 20_000 + "true,high\n")
     assert "argument FILE: " in refused(capsys, "evaluate", str(late), *ASK)
 
 
