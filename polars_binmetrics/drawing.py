@@ -152,9 +152,9 @@ def _sorted(curve: pl.LazyFrame, along: str = "threshold") -> pl.LazyFrame:
     groups = [*panels_of(curve), "model"]
     place, last = pl.col(along), schema.names()[-1]
     # A curve of counts ends at infinity, where there may be scores.
-    called = pl.col("tp") + pl.col("fp") if "tp" in schema else pl.lit(0)
-    down = [*(False for _ in groups), False, True]
-    ordered = curve.sort(*groups, place, called, descending=down)
+    called = [pl.col("tp") + pl.col("fp")] if "tp" in schema else []
+    down = [False] * (len(groups) + 1) + [True] * len(called)
+    ordered = curve.sort(*groups, place, *called, descending=down)
     same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in groups]
     again = pl.all_horizontal(place.is_finite(), place == place.shift(1), *same).any()
     return ordered.with_columns(
