@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         """Print a text, if it is read."""
         try:
             print(text, flush=True)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             # Else Python would try once more as it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if not isinstance(error, BrokenPipeError):  # A reader, say `head`, has seen enough.
@@ -321,7 +321,7 @@ def _demo(parser: Parser, given: argparse.Namespace) -> None:
 def _counting(parser: Parser, given: argparse.Namespace) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The rows, and what says how they are counted."""
     with parser.naming("FILE"):
-        numbers = [*given.score, *([given.weight] if given.weight else [])]
+        numbers = {*given.score, given.weight} - {None, *given.by}
         frame = files.scan(given.files, numbers)
         label = frame.collect_schema().get(given.label)
     return frame, {

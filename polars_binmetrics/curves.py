@@ -483,10 +483,9 @@ def cost_curve(
     hull = hull_of_sweep(ranked(rows, rollup=rollup))
     group = pl.col("group")
     # Of the two at a score of infinity, that of no row called positive comes first.
-    along = [threshold, FPR + TPR]
     corners = (
         with_rates(_points(hull), FPR_TPR)
-        .sort(group, *along, descending=[False, True, False])
+        .sort(group, threshold, FPR + TPR, descending=[False, True, False])
         .with_columns(first=(group != group.shift(1)).fill_null(True))
     )
     # A corner is the best from where it costs no more than the one before.
@@ -504,7 +503,7 @@ def cost_curve(
     )
     table = (
         pl.concat([begun, ended.select(begun.collect_schema().names())])
-        .sort(group, x, *along, descending=[False, False, True, False])
+        .sort(group, x, threshold, descending=[False, False, True])
         # A corner that is best at a point alone is none.
         .filter(~pl.struct("group", x).eq_missing(pl.struct("group", x).shift(-1)))
         .select(*hull.by, x, ((1 - TPR) * x + FPR * (1 - x)).alias(added[1]), "threshold")

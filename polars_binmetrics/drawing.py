@@ -8,6 +8,7 @@ from math import inf, ulp
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 from polars.exceptions import ColumnNotFoundError, SchemaError
 
 from polars_binmetrics import areas, charts, curves, evaluate, histograms, rates
@@ -17,11 +18,11 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.histograms import ranks_of
 from polars_binmetrics.metric import RankMetric
+from polars_binmetrics.refusals import in_order, plainly
 from polars_binmetrics.registry import METRICS
 from polars_binmetrics.state import SIDES
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import uniform
-from polars_binmetrics.wording import plainly, stopped
 
 if TYPE_CHECKING:
     import altair as alt
@@ -143,23 +144,17 @@ def curve_of(
         lacking = [name for name in needed if name in METRICS and name not in columns]
         frame = evaluate.rates(FrameFace(frame), lacking)
     check_columns(frame, ["model", "threshold", *needed])
-    return _sorted(frame.select(*panels_of(frame), "model", "threshold", *needed), along)
+    kept = [*panels_of(frame), "model", "threshold", *needed]
+    return _sorted(frame.select(map(cs.by_name, kept)), along)
 
 
 def _sorted(curve: pl.LazyFrame, along: str = "threshold") -> pl.LazyFrame:
     """A curve in the order of a column, which has a number once."""
-    schema = curve.collect_schema()
+    columns = curve.collect_schema().names()
     groups = [*panels_of(curve), "model"]
-    place, last = pl.col(along), schema.names()[-1]
     # A curve of counts ends at infinity, where there may be scores.
-    called = [pl.col("tp") + pl.col("fp")] if "tp" in schema else []
-    down = [False] * (len(groups) + 1) + [True] * len(called)
-    ordered = curve.sort(*groups, place, *called, descending=down)
-    same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in groups]
-    again = pl.all_horizontal(place.is_finite(), place == place.shift(1), *same).any()
-    return ordered.with_columns(
-        pl.coalesce(stopped(again, SEVERAL, schema[last]), last).alias(last)
-    )
+    called = [pl.col("tp") + pl.col("fp")] if "tp" in columns else []
+    return in_order(curve, groups, along, *called, why=SEVERAL, held=columns[-1])
 
 
 def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
@@ -383,12 +378,12 @@ def bars_of(state: pl.DataFrame) -> pl.DataFrame:
     limits = at.is_not_nan().sum().cast(pl.Int64).over(groups)
     if bins.height and bins.select((limits < 2).all()).item():
         raise ValueError("`bins` should hold at least two limits, the ends of a bar")
-    sound = pl.all_horizontal(pl.col(SIDES).is_not_null(), at.is_not_nan().fill_null(True))
+    sound = bins.filter(histograms.sound_bin().all().over(groups))
     place = at.rank("ordinal").over(groups).cast(pl.Int64).fill_null(1) - 1
     number = limits - 1
     bar = pl.min_horizontal(place, number - 1) // pl.max_horizontal(1, (number / BARS).ceil())
     bars = (
-        bins.filter(sound.all().over(groups) & (number > 0))
+        sound.filter(number > 0)
         .with_columns(bar=bar, end=at.max().over(groups))
         .group_by(*groups, "bar", maintain_order=True)
         .agg(at.min(), pl.col("end").first(), pl.col(SIDES).sum())
@@ -402,14 +397,14 @@ def bars_of(state: pl.DataFrame) -> pl.DataFrame:
     long = long.with_columns(density=share / (pl.col("end") - at))
     last = long.filter(pl.col("end") == pl.col("end").max().over(groups))
     steps = pl.concat([long, last.with_columns(threshold="end")]).drop("end")
-    sizes = bars.group_by(groups).agg(pl.col(CLASSES).sum())
+    sizes = sound.group_by(groups).agg(pl.col(SIDES).sum())
     every = bins.select(groups).unique(maintain_order=True)
     sizes = every.join(sizes, on=groups, how="left", nulls_equal=True, maintain_order="left")
     texts = [
         _size_text(None)
         if None in row
         else ", ".join(f"{number:,.10g} {side}" for number, side in zip(row, CLASSES, strict=True))
-        for row in sizes.select(CLASSES).rows()
+        for row in sizes.select(reversed(SIDES)).rows()
     ]
     head = [
         "model",

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar, cast
 import polars as pl
 
 from polars_binmetrics.columns import column
-from polars_binmetrics.wording import plainly
+from polars_binmetrics.refusals import plainly
 
 Frame = TypeVar("Frame", bound=pl.DataFrame | pl.LazyFrame)
 

@@ -50,7 +50,7 @@ def scan(files: Sequence[str], numbers: Iterable[str] = ()) -> pl.LazyFrame:
     """
     The rows of files, globs, directories of Parquet files or URLs, all of one kind.
 
-    In a CSV file, numbers may go on with a fraction though they begin as whole ones.
+    In a text, numbers may go on with a fraction though they begin as whole ones.
     """
     found(files)
     sources = [_within(file) for file in files]
@@ -63,7 +63,7 @@ def scan(files: Sequence[str], numbers: Iterable[str] = ()) -> pl.LazyFrame:
     if any(map(_is_folder, files)):  # The keys stand in the names of folders within.
         return pl.scan_parquet(sources, hive_partitioning=True)
     rows = READERS[kind](sources)
-    if kind == ".csv":
+    if kind in (".csv", ".ndjson", ".jsonl"):
         schema = rows.collect_schema()
         whole = [name for name in numbers if name in schema and schema[name].is_integer()]
         return READERS[kind](sources, schema_overrides=dict.fromkeys(whole, pl.Float64))

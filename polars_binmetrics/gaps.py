@@ -24,11 +24,12 @@ from polars_binmetrics.intervals import UNKNOWN, Bounds, IntoInterval, interval_
 from polars_binmetrics.metric import AnyMetric, CountMetric, RankMetric
 from polars_binmetrics.placements import covariances
 from polars_binmetrics.ranking import GROUP, middle, packed, ranked, with_middle
+from polars_binmetrics.refusals import stopped
 from polars_binmetrics.registry import IntoMetric, find
 from polars_binmetrics.table import filled
 from polars_binmetrics.tails import two_sided
 from polars_binmetrics.thresholds import IntoModelThreshold, per_model
-from polars_binmetrics.wording import documented, stopped
+from polars_binmetrics.wording import documented
 
 FIGURES = ["largest_gap", "ratio_of_extremes", "value", "reference_value", *RESULTS]
 SIZES = ["n", "n_positive", "n_missing", "below_min_n", "is_reference"]

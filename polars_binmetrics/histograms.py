@@ -15,11 +15,12 @@ from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace, like
 from polars_binmetrics.intervals import Interval, IntoInterval, interval_of
 from polars_binmetrics.metric import RankMetric
+from polars_binmetrics.refusals import in_order, stopped
 from polars_binmetrics.state import BELOW, SIDES, TOTALS, Sweep, from_bins
 from polars_binmetrics.sweep import sweep
 from polars_binmetrics.table import of_ranks, with_ends
 from polars_binmetrics.thresholds import IntoThresholds, thresholds_of
-from polars_binmetrics.wording import documented, stopped
+from polars_binmetrics.wording import documented
 
 __all__ = ["merge_histograms"]
 
@@ -184,7 +185,7 @@ def roc_auc(self: FrameFace[Frame], *, interval: IntoInterval | None = None) -> 
     frame = self.frame.lazy()
     by = _groups(frame, [*BOUNDS, *(ENDS if interval is not None else [])])
     positives, negatives = (pl.col(side).cast(pl.Float64) for side in SIDES)
-    unless_faulty = pl.when(_sound().all().over(by))
+    unless_faulty = pl.when(sound_bin().all().over(by))
     below = negatives.cum_sum().shift(1, fill_value=0).over(by)
     terms = [
         positives * negatives,
@@ -276,7 +277,7 @@ def _swept(histogram: pl.LazyFrame, by: Sequence[str]) -> Sweep:
             n_missing=pl.lit(0),
             n_positive=pl.col("positives").sum(),
             n_negative=pl.col("negatives").sum(),
-            n_faulty=(~_sound()).sum(),
+            n_faulty=(~sound_bin()).sum(),
         )
         .sort(keys)
         .with_row_index("group")
@@ -296,11 +297,6 @@ def _sums(schema: pl.Schema) -> pl.Expr:
 
 def _kind(schema: pl.Schema) -> type[pl.DataType]:
     return pl.Float64 if schema["positives"].is_float() else pl.Int64
-
-
-def _unless(refused: pl.Expr, why: str, schema: pl.Schema) -> pl.Expr:
-    """The positives, if the plan is not to stop."""
-    return pl.coalesce(stopped(refused, why, _kind(schema)), "positives").alias("positives")
 
 
 @overload
@@ -392,7 +388,8 @@ def merge_histograms(
     threshold, often = pl.col("threshold"), pl.col(pieces)
     lacking = often.sum().over(threshold) != often.filter(threshold.is_null()).sum()
     refused = (lacking & threshold.is_not_nan().fill_null(True)).any()
-    merged = merged.with_columns(_unless(refused, OTHER_GRIDS, schema))
+    refusal = stopped(refused, OTHER_GRIDS, _kind(schema))
+    merged = merged.with_columns(pl.coalesce(refusal, "positives").alias("positives"))
     merged = merged.select(*by, "threshold", *SIDES).sort(*by, "threshold")
     return like(given[0], merged)
 
@@ -405,13 +402,9 @@ def ordered(state: Frame) -> Frame:
 
 def single(state: pl.LazyFrame) -> pl.LazyFrame:
     """A histogram in its order; several in one frame are refused when it is collected."""
-    schema = state.collect_schema()
     by = _groups(state, [])
-    same = [pl.col(key).eq_missing(pl.col(key).shift(1)) for key in (*by, "threshold")]
-    # The first row is like none before it, even if all its keys are null.
-    again = pl.all_horizontal(pl.col("model").shift(1).is_not_null(), *same).any()
-    bins = state.with_columns(_sums(schema)).sort(*by, "threshold")
-    return bins.with_columns(_unless(again, SEVERAL, schema))
+    bins = state.with_columns(_sums(state.collect_schema()))
+    return in_order(bins, by, "threshold", why=SEVERAL, held="positives")
 
 
 def state_of(rows: Clean, swept: Sweep) -> pl.LazyFrame:
@@ -419,7 +412,7 @@ def state_of(rows: Clean, swept: Sweep) -> pl.LazyFrame:
     return rows.named(swept.labelled(swept.state.drop(BELOW)))
 
 
-def _sound() -> pl.Expr:
+def sound_bin() -> pl.Expr:
     """Whether the rows of a bin are sound, and their number is one."""
     numbers = pl.all_horizontal(pl.col(SIDES).is_between(0, inf, closed="left").fill_null(False))
     return numbers & pl.col("threshold").is_not_nan().fill_null(True)

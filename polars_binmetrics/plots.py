@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,11 +36,12 @@ from polars_binmetrics.drawing import (
 )
 from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.intervals import IntoInterval, interval_of
-from polars_binmetrics.metric import CountMetric
+from polars_binmetrics.metric import AnyMetric, CountMetric
+from polars_binmetrics.refusals import plainly
 from polars_binmetrics.registry import METRICS, IntoMetric, find, of_counts
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, uniform
-from polars_binmetrics.wording import documented, plainly
+from polars_binmetrics.wording import documented
 
 if TYPE_CHECKING:
     import altair as alt
@@ -71,6 +72,8 @@ ModuleNotFoundError
 ColumnNotFoundError, SchemaError, DuplicateError, TypeError, ValueError
     When an argument does not fit, or the frame is none that can be drawn, or has more than 64
     panels.
+InvalidOperationError
+    When the frame is of several curves that nothing tells apart.
 
 """
 SCORES = (
@@ -323,12 +326,12 @@ def decision(
         "rollup": rollup,
     }
     curve = curve_of(self, curves.decision_curve, ["net_benefit", *CELLS], scores, label, ask)
-    curve = curves.treated(with_rates(curve, [rates.prevalence]))
+    table = curves.treated(with_rates(keyed(curve), [rates.prevalence]))
     references = {
         "treat all": partial(of_first, column="treat_all"),
         "treat none": partial(of_first, column="treat_none"),
     }
-    return drawn(keyed(curve), title_of(curve), AT, BENEFIT, ROWS, references, lowest=-0.25)
+    return drawn(table, title_of(curve), AT, BENEFIT, ROWS, references, lowest=-0.25)
 
 
 @plotted(scores="A score column a model, as for the verbs. Without, the frame is a cost curve.")
@@ -448,7 +451,8 @@ def threshold(
 @plotted(
     scores="A score column a model, as for the verbs. Without, the frame is a table of `evaluate`,"
     " at one threshold, or of `compare` or `gaps`, whose differences are drawn.",
-    metrics="Names or metric objects; by default `roc_auc` of rows, and all that a table has.",
+    metrics="Names or metric objects; by default `roc_auc` of rows, and all that a table has"
+    " under their own names.",
     thresholds="One number, for metrics of the counts; with `scores` only.",
     interval="As of `evaluate`; with `scores` only.",
     rollup="Add the totals, as rows of their own.",
@@ -521,15 +525,21 @@ def segments(
         raise ValueError(
             f"the frame has {table['threshold'].n_unique()} thresholds: filter it to one of them"
         )
-    return charts.forest(points, title_of(frame), _value_at(table, points, ask["interval"]))
+    return charts.forest(points, title_of(frame), _value_at(table, points, chosen, ask["interval"]))
 
 
-def _value_at(table: pl.DataFrame, points: pl.DataFrame, interval: IntoInterval | None) -> str:
+def _value_at(
+    table: pl.DataFrame,
+    points: pl.DataFrame,
+    chosen: Sequence[AnyMetric],
+    interval: IntoInterval | None,
+) -> str:
     """What a forest plot shows, with the threshold and the level where they are known."""
-    counted = [isinstance(METRICS.get(name), CountMetric) for name in points["metric"].unique()]
+    metrics = chosen or [METRICS[name] for name in points["metric"].unique()]
     parts = ["value of the metric"]
-    if any(counted) and "threshold" in table.columns and table.height:
-        parts.append(f"threshold {table['threshold'][0]:.6g}")
+    at = table.get_column("threshold", default=pl.Series(dtype=pl.Float64)).drop_nulls()
+    if len(at) and any(isinstance(metric, CountMetric) for metric in metrics):
+        parts.append(f"threshold {at[0]:.6g}")
     if interval is not None:
         parts.append(f"{100 * interval_of(interval).level:.6g} % intervals")
     return ", ".join(parts)

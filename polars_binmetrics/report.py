@@ -223,7 +223,7 @@ def _forest(table: pl.DataFrame, asked: Asked) -> str:
 def _figures(part: Part, names: Iterable[str]) -> str:
     # A panel a segment and model.
     panels = part.table.select(*panels_of(part.table), "model").n_unique()
-    few = panels <= charts.MOST_PANELS
+    few = panels <= charts.MOST_PANELS or "scores" not in names
     drawn = [_figure(part.draw(name), CAPTIONS[name]) for name in names if few or name != "scores"]
     note = f"<p>The scores of {panels:,} models and segments are too many to be drawn.</p>"
     return f'<div class="figures">{"".join(drawn)}</div>' + ("" if few else note)
@@ -279,6 +279,6 @@ def _cell(tag: str, value: object, *, text: bool = False) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return UNKNOWN
-    if 1_000 <= abs(value) < 1e15:
+    if 999.5 <= abs(value) < 1e15:
         return f"{value:,.0f}"
     return f"{value:.3f}" if isinstance(value, float) and 0.1 <= abs(value) < 10 else f"{value:.3g}"

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from textwrap import fill, indent
 from typing import Any, TypeVar
-
-import polars as pl
-from polars.exceptions import InvalidOperationError
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -32,8 +27,6 @@ PARAMETERS = {
     " then says how many keys a row's segment has, 0 for the grand total; the other keys of a"
     " total are null.",
 }
-#: Before the reason for which a plan is stopped.
-NO_RESULT = "no result: "
 RAISES = """\
 Raises
 ------
@@ -59,23 +52,6 @@ def documented(raises: str = RAISES, **own: str) -> Callable[[Verb], Verb]:
         return verb
 
     return add
-
-
-def stopped(when: pl.Expr, why: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
-    """Null, unless the plan is to stop: only a cast that can't be done does so."""
-    return pl.when(when).then(pl.lit(f"{NO_RESULT}{why}")).cast(dtype)
-
-
-@contextmanager
-def plainly() -> Generator[None]:
-    """Tell why a plan was stopped without how."""
-    try:
-        yield
-    except InvalidOperationError as error:
-        why = re.search(rf'\["{NO_RESULT}(.*)"\]', str(error))
-        if why is None:
-            raise
-        raise InvalidOperationError(why[1]) from None
 
 
 @cache

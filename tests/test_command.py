@@ -105,11 +105,41 @@ def test_folders_that_are_called_like_files_are_read(
 def test_a_text_may_begin_with_whole_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = ["y,s,w", *["1,1,1"] * 12_000, *["1,0.25,1"] * 3_000, "1,0,0.5"]
-    (tmp_path / "rows.csv").write_text("\n".join(rows))
-    options = ["--label", "y", "--score", "s", "--weight", "w", "--metric", "tpr"]
-    main(["evaluate", str(tmp_path / "rows.csv"), *options])
-    assert f"{12_000 / 15_000.5:.4f}" in capsys.readouterr().out
+    rows = [(1, 1, 1)] * 12_000 + [(1, 0.25, 1)] * 3_000 + [(1, 0, 0.5)]
+    csv = ["y,s,w", *(f"{y},{s},{w}" for y, s, w in rows)]
+    (tmp_path / "rows.csv").write_text("\n".join(csv))
+    json = (f'{{"y": {y}, "s": {s}, "w": {w}}}' for y, s, w in rows)
+    (tmp_path / "rows.ndjson").write_text("\n".join(json))
+    for name in ("rows.csv", "rows.ndjson"):
+        options = ["--label", "y", "--score", "s", "--weight", "w", "--metric", "tpr"]
+        main(["evaluate", str(tmp_path / name), *options])
+        shown = capsys.readouterr().out
+        assert f"{12_000 / 15_000.5:.4f}" in shown
+        assert "15000.5" in shown
+
+
+def test_a_score_that_is_a_key_keeps_its_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.csv").write_text("y,s\n1,30\n0,30\n")
+    ask = ["--label", "y", "--score", "s", "--by", "s", "--metric", "tpr"]
+    main(["evaluate", str(tmp_path / "rows.csv"), *ask])
+    assert "| 30 | s" in capsys.readouterr().out
+
+
+def test_a_terminal_that_can_not_show_a_name_is_told_in_one_line(tmp_path: Path) -> None:
+    rows = bm.load_example().with_columns(health=pl.lit("gesünder"))
+    rows.write_parquet(tmp_path / "rows.parquet")
+    command = ["evaluate", str(tmp_path / "rows.parquet"), *ASK, "--by", "health"]
+    done = subprocess.run(
+        [sys.executable, "-m", "polars_binmetrics", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_rights_of_an_output_stay(tmp_path: Path) -> None:

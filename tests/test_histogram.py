@@ -265,6 +265,9 @@ def test_states_in_one_frame_are_added_before_they_are_read(engine: Any) -> None
             getattr(several.binmetrics, verb)()
         added = getattr(bm.merge_histograms([several]).binmetrics, verb)()
         assert_frame_equal(added, getattr(bm.merge_histograms(days).binmetrics, verb)())
+    for name in ("^x$", "*"):
+        state = FRAME.binmetrics.histogram("s", "y", bins=[0.5], by=pl.col("g").alias(name))
+        assert state.binmetrics.cumulate()["tp"].to_list() == [1, 0]
     # One null bin a group is none too many.
     one = FRAME.filter(g="a").with_columns(g=pl.lit(None, pl.String))
     state = one.binmetrics.histogram(pl.col("s"), "y", bins=[0.5], by="g")

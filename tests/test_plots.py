@@ -202,6 +202,9 @@ def test_a_table_is_drawn_with_all_its_metrics() -> None:
     assert chart.to_dict()["encoding"]["x"]["title"] == "value of the metric, threshold 0.5"
     title = plot("segments", FEW, "s", "y").to_dict()["encoding"]["x"]["title"]
     assert title == "value of the metric, 95 % intervals"
+    chart = plot("segments", FEW, "s", "y", metrics=bm.fbeta(2.0).alias("f2"), thresholds=0.3)
+    title = chart.to_dict()["encoding"]["x"]["title"]
+    assert title == "value of the metric, threshold 0.3, 95 % intervals"
 
 
 @pytest.mark.parametrize("verb", ["compare", "gaps"])
@@ -388,10 +391,11 @@ def test_what_has_no_curve_is_a_chart_without_it(rows: str, name: str) -> None:
 
 def test_keys_and_models_may_be_called_as_anything() -> None:
     keys = ["panel", "series", "order", "alone", "mark", "key level", "a: b", "x.y[0]", "<b>"]
+    keys += ["prevalence", "difference"]
     model = 'it\'s \\ "a" : model'
     for key in [*keys, "metric", "metric value"]:
         rows = FEW.with_columns(pl.lit("north").alias(key)).rename({"s": model})
-        for name in ("roc", "threshold", "segments", "scores"):
+        for name in ("roc", "threshold", "segments", "scores", "decision"):
             points = values(plot(name, rows, model, "y", by=key))
             assert points["panel"][0].split("\n")[name == "scores"].startswith("north")
         shown = texts(plot("roc", rows, model, "y", by=key))
@@ -442,6 +446,29 @@ def test_two_curves_are_not_one() -> None:
         curve = getattr(ROWS.binmetrics, f"{name}_curve")(MODELS, LABEL)
         with pytest.raises(InvalidOperationError, match=r"^a segment and model has a"):
             plot(name, pl.concat([curve, curve]))
+
+
+def test_a_state_at_fault_has_no_bars_and_one_of_a_single_limit_its_rows() -> None:
+    state = FEW.binmetrics.histogram("s", "y", bins=[0.2, 0.5])
+    other = state.with_columns(model=pl.lit("t"))
+    for bad in (-1, None):
+        first = pl.int_range(pl.len()) == 0
+        faulty = other.with_columns(positives=pl.when(~first).then("positives").otherwise(bad))
+        heads = values(plot("scores", pl.concat([state, faulty])))["panel"].unique()
+        assert sorted(heads) == ["s\n2 negative, 3 positive", "t\nn unknown"]
+    rows = pl.DataFrame({"g": ["a", "b", "b"], "s": [0.5, 0.2, 0.6], "y": [1, 0, 1]})
+    chart = plot("scores", rows, "s", "y", by="g", bins=bm.every_score())
+    assert "s\na\n0 negative, 1 positive" in values(chart)["panel"].to_list()
+
+
+def test_a_panel_has_the_points_of_its_width() -> None:
+    rows = pl.DataFrame({"s": [(i * 7919 % 10007) / 10007 for i in range(10_007)]})
+    rows = rows.with_columns(y=pl.int_range(pl.len()) % 3 == 0, g=pl.lit("a"))
+    alone, panel = (
+        values(plot("pr", rows, "s", "y", by=by)).filter(pl.col("series").str.starts_with("s"))
+        for by in (None, "g")
+    )
+    assert 0.5 < panel.height / alone.height < 0.8
 
 
 def test_counts_of_two_days_are_not_one_curve() -> None:

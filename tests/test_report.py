@@ -183,6 +183,21 @@ def test_a_state_of_one_threshold_makes_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_charts_call_rows_positive_as_tables_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict: dict[str, object] = {}
+    for name in report.PLOTS:
+
+        def drawn(*_: object, name: str = name, **ask: object) -> None:
+            strict[name] = ask.get("strict")
+
+        monkeypatch.setitem(report.PLOTS, name, drawn)
+    write(tmp_path, str(PATH), *ASK[:4], "--strict")
+    assert [name for name in strict if strict[name]] == ["decision", "threshold"]
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_a_page_says_what_it_is_of(tmp_path: Path) -> None:
     for i in range(2):
         rows = bm.load_example().with_columns(i=pl.int_range(pl.len()) % 1_001)

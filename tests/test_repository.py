@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "polars_binmetrics"
 ORDER = [
     "columns",
     "wording",
+    "refusals",
     "face",
     "extras",
     "thresholds",
