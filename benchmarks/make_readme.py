@@ -8,7 +8,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 from polars_binmetrics.metric import AnyMetric
-from polars_binmetrics.registry import METRICS
+from polars_binmetrics.registry import METRICS, meaning_of
 
 README = Path(__file__).parents[1] / "README.md"
 RESULTS = Path(__file__).with_name("results.md")
@@ -30,7 +30,6 @@ def metrics() -> str:
 
 def _row(metric: AnyMetric, name: str, synonyms: list[str]) -> str:
     doc = cleandoc(metric.__doc__ or "")
-    meaning = re.split(r"[.:](?=\s)", doc.partition("\n\n")[0] + " ")[0].replace("\n", " ")
     formula = re.search(r"^``(.+?)``", doc, re.MULTILINE | re.DOTALL)
     ends = re.search(r"^Range (\S+ to \S+?)(?:, best (\S+))?\.$", doc, re.MULTILINE)
     assert formula is not None, name
@@ -38,7 +37,7 @@ def _row(metric: AnyMetric, name: str, synonyms: list[str]) -> str:
     cells = [
         f"`{name}`",
         ", ".join(f"`{other}`" for other in synonyms),
-        meaning,
+        meaning_of(metric),
         "`" + " ".join(formula[1].split()).replace("|", "\\|") + "`",
         ends[1],
         ends[2] or "",

@@ -209,29 +209,34 @@ def _report(parser: Parser, given: argparse.Namespace) -> None:
         files.check_output(given.html, [".html"])
     given.metric = given.metric or REPORTED
     asked = _question(parser, given)
-    with parser.naming("FILE"):
-        found = len(files.found(given.files))
-    number = f" ({found:,} files)" if found > len(given.files) else ""
-    facts = {
-        "files": ", ".join(given.files) + number,
-        "made": f"{datetime.now():%Y-%m-%d %H:%M}",
-    }
     if given.from_state:
         state = _state_of(parser, given)
         asked["interval"] = _level(given, weighted=state.schema["positives"].is_float())
         with parser.naming("STATE"):
-            page = report.of_states(state, **asked, facts=facts)
+            page = report.of_states(state, **asked, facts=_facts(given))
     else:
         frame, counting = _counting(parser, given)
         asked["interval"] = _level(given, weighted=given.weight is not None)
-        facts |= {"label": given.label, "models": ", ".join(given.score)}
-        facts |= {
-            name: getattr(given, name) for name in ("positive", "weight") if getattr(given, name)
-        }
+        asked["strict"] = given.strict
         with parser.naming("FILE"), shown(given.progress):
-            page = report.of_rows(frame, **counting, **asked, strict=given.strict, facts=facts)
+            page = report.of_rows(frame, **counting, **asked, facts=_facts(given))
     with parser.naming("--html"):
         files.write_text(page, given.html)
+
+
+def _facts(given: argparse.Namespace) -> dict[str, str]:
+    """What a page is of; of a state, its rows are not known."""
+    number = len(files.found(given.files))
+    several = f" ({number:,} files)" if number > len(given.files) else ""
+    facts = {
+        "files": ", ".join(given.files) + several,
+        "made": f"{datetime.now():%Y-%m-%d %H:%M}",
+        "label": given.label,
+        "models": ", ".join(given.score or []),
+        "positive": given.positive,
+        "weight": given.weight,
+    }
+    return {name: text for name, text in facts.items() if text}
 
 
 def _level(given: argparse.Namespace, *, weighted: bool) -> float | None:

@@ -17,7 +17,7 @@ from polars_binmetrics.columns import IntoColumn, IntoColumns, column, listed
 from polars_binmetrics.counts import CELLS
 from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.histograms import ranks_of
-from polars_binmetrics.metric import RankMetric
+from polars_binmetrics.metric import AnyMetric, RankMetric
 from polars_binmetrics.refusals import in_order, plainly
 from polars_binmetrics.registry import METRICS
 from polars_binmetrics.state import SIDES
@@ -135,11 +135,11 @@ def curve_of(
     refuse(label=label, **ask)
     columns = frame.collect_schema().names()
     if {"model", "threshold", *SIDES} <= {*columns}:
-        frame = histograms.cumulate(FrameFace(histograms.ordered(frame)))
+        frame = histograms.cumulate(FrameFace(frame))
         columns = frame.collect_schema().names()
     if {"model", "threshold", *CELLS} <= {*columns}:
         if closed:
-            frame = _closed(_sorted(frame.select(*panels_of(frame), "model", "threshold", *CELLS)))
+            frame = _closed(frame.select(*panels_of(frame), "model", "threshold", *CELLS))
             columns = frame.collect_schema().names()
         lacking = [name for name in needed if name in METRICS and name not in columns]
         frame = evaluate.rates(FrameFace(frame), lacking)
@@ -162,7 +162,7 @@ def _closed(counts: pl.LazyFrame) -> pl.LazyFrame:
     groups = [*panels_of(counts), "model"]
     tp, fp, fn, tn = map(pl.col, CELLS)
     ends = counts.group_by(groups).agg(
-        (tp + fn).first(), (fp + tn).first(), below=(fn + tn).first(), above=(tp + fp).last()
+        (tp + fn).max(), (fp + tn).max(), below=(fn + tn).min(), above=(tp + fp).min()
     )
     every = ends.with_columns(threshold=pl.lit(-inf), fn=tp * 0, tn=fp * 0)
     none = ends.with_columns(threshold=pl.lit(inf), fn=tp, tn=fp, tp=tp * 0, fp=fp * 0)
@@ -326,36 +326,27 @@ def _held(rows: pl.LazyFrame, reference: Reference, x: Axis, y: Axis) -> pl.Lazy
     return every.join(points, how="cross", maintain_order="left_right")
 
 
-def estimates_of(table: pl.DataFrame, names: Sequence[str] | None) -> pl.DataFrame:
-    """
-    The metrics of a keyed table with their intervals: [panel, metric, series, value, low, high].
+def metrics_in(table: pl.DataFrame) -> list[AnyMetric]:
+    """The metrics that a table has under their own names, but for counts."""
+    own = [METRICS[name] for name in table.columns if name in METRICS]
+    return [metric for metric in own if metric not in evaluate.BASE]
 
-    Those of a table of differences are the differences, of one model and another if it has both.
-    """
-    panel, model = panel_of(table).alias("panel"), pl.col("model")
-    if is_of_differences(table):
-        if "baseline" in table.columns:
-            model = pl.concat_str("model", "baseline", separator=" - ")
-        rows = table if names is None else table.filter(pl.col("metric").is_in(names))
-        return rows.select(panel, "metric", "low", "high", series=model, value="difference")
-    names = names or [
-        name
-        for name in table.columns[table.columns.index("model") :]
-        if name in METRICS and METRICS[name] not in evaluate.BASE
-    ]
-    check_columns(table.lazy(), ["model", *(names or ["roc_auc"])])
+
+def estimates_of(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Metrics of a keyed table with their ends: [panel, metric, series, value, low, high]."""
+    check_columns(table.lazy(), names)
+
+    def or_itself(name: str, column: str) -> pl.Expr:
+        return pl.col(column if column in table.columns else name).cast(pl.Float64)
+
     return pl.concat(
         table.select(
-            panel,
+            panel=panel_of(table),
             metric=pl.lit(name),
-            series=model,
-            value=pl.col(name).cast(pl.Float64),
-            **{
-                end: pl.col(f"{name}_{end}" if f"{name}_{end}" in table.columns else name).cast(
-                    pl.Float64
-                )
-                for end in ("low", "high")
-            },
+            series="model",
+            value=or_itself(name, name),
+            low=or_itself(name, f"{name}_low"),
+            high=or_itself(name, f"{name}_high"),
         )
         for name in names
     )
@@ -364,6 +355,16 @@ def estimates_of(table: pl.DataFrame, names: Sequence[str] | None) -> pl.DataFra
 def is_of_differences(table: pl.DataFrame) -> bool:
     """Whether a keyed table is one of `compare` or `gaps`."""
     return {"metric", "difference", "low", "high"} <= {*table.columns}
+
+
+def differences_of(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """The differences of a keyed table as estimates, of all metrics or of some."""
+    if names:
+        table = table.filter(pl.col("metric").is_in(names))
+    models = ["model", "baseline"] if "baseline" in table.columns else ["model"]
+    series = pl.concat_str(models, separator=" - ")
+    panel = panel_of(table).alias("panel")
+    return table.select(panel, "metric", "low", "high", series=series, value="difference")
 
 
 def bars_of(state: pl.DataFrame) -> pl.DataFrame:

@@ -163,8 +163,11 @@ def _is_folder(file: str) -> bool:
     path = _path(file)
     if path is None:
         return file.endswith("/")
-    named = [path] if Path(path).exists() else [*iglob(path, recursive=True)]
-    return bool(named) and all(Path(each).is_dir() for each in named)
+    if Path(path).exists():
+        return Path(path).is_dir()
+    # The first file among what matches tells; a tree need not be walked for it.
+    folders = (Path(each).is_dir() for each in iglob(path, recursive=True))
+    return next(folders, False) and all(folders)
 
 
 def _path(file: str) -> str | None:

@@ -7,6 +7,7 @@ from math import inf
 from typing import cast, overload
 
 import polars as pl
+import polars.selectors as cs
 from polars.exceptions import ColumnNotFoundError, DuplicateError, SchemaError
 
 from polars_binmetrics import areas
@@ -397,13 +398,14 @@ def merge_histograms(
 def ordered(state: Frame) -> Frame:
     """A histogram with its columns in their order; anything else is refused."""
     by = _groups(state.lazy(), [])
-    return cast(Frame, state.select(*by, "threshold", *SIDES))
+    # Names, not patterns of names.
+    return cast(Frame, state.select(map(cs.by_name, (*by, "threshold", *SIDES))))
 
 
 def single(state: pl.LazyFrame) -> pl.LazyFrame:
     """A histogram in its order; several in one frame are refused when it is collected."""
     by = _groups(state, [])
-    bins = state.with_columns(_sums(state.collect_schema()))
+    bins = ordered(state).with_columns(_sums(state.collect_schema()))
     return in_order(bins, by, "threshold", why=SEVERAL, held="positives")
 
 

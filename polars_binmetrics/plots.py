@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,11 +22,13 @@ from polars_binmetrics.drawing import (
     bars_of,
     check_columns,
     curve_of,
+    differences_of,
     drawn,
     estimates_of,
     is_of_differences,
     keyed,
     limits_of,
+    metrics_in,
     of_first,
     panels_of,
     prevalence,
@@ -38,7 +40,7 @@ from polars_binmetrics.face import Frame, FrameFace
 from polars_binmetrics.intervals import IntoInterval, interval_of
 from polars_binmetrics.metric import AnyMetric, CountMetric
 from polars_binmetrics.refusals import plainly
-from polars_binmetrics.registry import METRICS, IntoMetric, find, of_counts
+from polars_binmetrics.registry import IntoMetric, find, of_counts
 from polars_binmetrics.table import with_rates
 from polars_binmetrics.thresholds import IntoThresholds, uniform
 from polars_binmetrics.wording import documented
@@ -424,7 +426,6 @@ def threshold(
     }
     counted = curve_of(self, evaluate.counts, CELLS, scores, label, ask)
     keys = panels_of(counted)
-    counted = counted.select(*keys, "model", "threshold", *CELLS)
     rated = with_rates(keyed(counted).filter(pl.col("threshold").is_finite()), chosen)
     groups = [*(f"key {key}" for key in keys), "metric", "model"]
     values = rated.unpivot(
@@ -518,24 +519,22 @@ def segments(
     check_columns(frame, ["model"])
     with plainly():
         table = keyed(frame).collect(engine="streaming")
-    points = estimates_of(table, [metric.name for metric in chosen] or None)
     if is_of_differences(table):
+        points = differences_of(table, [metric.name for metric in chosen])
         return charts.forest(points, title_of(frame), "difference", from_zero=True)
     if "threshold" in table.columns and table["threshold"].n_unique() > 1:
         raise ValueError(
             f"the frame has {table['threshold'].n_unique()} thresholds: filter it to one of them"
         )
-    return charts.forest(points, title_of(frame), _value_at(table, points, chosen, ask["interval"]))
+    chosen = chosen or metrics_in(table) or find("roc_auc")
+    points = estimates_of(table, [metric.name for metric in chosen])
+    return charts.forest(points, title_of(frame), _value_at(table, chosen, ask["interval"]))
 
 
 def _value_at(
-    table: pl.DataFrame,
-    points: pl.DataFrame,
-    chosen: Sequence[AnyMetric],
-    interval: IntoInterval | None,
+    table: pl.DataFrame, metrics: Iterable[AnyMetric], interval: IntoInterval | None
 ) -> str:
     """What a forest plot shows, with the threshold and the level where they are known."""
-    metrics = chosen or [METRICS[name] for name in points["metric"].unique()]
     parts = ["value of the metric"]
     at = table.get_column("threshold", default=pl.Series(dtype=pl.Float64)).drop_nulls()
     if len(at) and any(isinstance(metric, CountMetric) for metric in metrics):
@@ -594,7 +593,7 @@ def scores(
     else:
         refuse(label=label, bins=bins, **ask)
     with plainly():
-        state = histograms.single(histograms.ordered(frame)).collect(engine="streaming")
+        state = histograms.single(frame).collect(engine="streaming")
     legend = Legend(CLASSES, title="class", first=2)
     models = max(1, state["model"].n_unique())
     columns = models * max(1, charts.PANELS_A_ROW // models)

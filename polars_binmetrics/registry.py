@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import TypeAlias
 
 from polars.exceptions import DuplicateError
@@ -71,14 +72,17 @@ def named(name: str, *, argument: str = "metrics") -> AnyMetric:
 
 def _meanings() -> dict[str, str]:
     """The shortest name of each metric that its documentation calls by a few words."""
-    meanings: dict[str, str] = {}
-    for name, metric in METRICS.items():
-        first = re.split(r"[.:(\n]", (metric.__doc__ or "").strip())[0]
-        words = first.lower().replace("-", " ").split()
-        key = "_".join(words)
-        if len(words) < 7 and len(name) < len(meanings.get(key, name + " ")):
-            meanings[key] = name
-    return meanings
+    words = {
+        name: meaning_of(METRICS[name]).lower().replace("-", " ").split()
+        for name in sorted(METRICS, key=len, reverse=True)
+    }
+    return {"_".join(each): name for name, each in words.items() if len(each) < 7}
+
+
+def meaning_of(metric: AnyMetric) -> str:
+    """What a metric is, as its documentation begins."""
+    first = cleandoc(metric.__doc__ or "").partition("\n\n")[0]
+    return re.split(r"[.:](?=\s)", first + " ")[0].replace("\n", " ")
 
 
 def of_counts(metric: AnyMetric, *, argument: str = "metrics") -> CountMetric[...]:

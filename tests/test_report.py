@@ -242,6 +242,13 @@ def test_wrong_input_is_refused_in_one_line(
     assert f"error: {message}" in refused(capsys, "report", str(PATH), *ASK, *arguments)
 
 
+def test_a_state_that_is_not_there_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ["--from-state", str(tmp_path / "nope.parquet"), "--html", str(tmp_path / "page.html")]
+    assert "error: argument STATE: " in refused(capsys, "report", *ask)
+
+
 @pytest.mark.usefixtures("elsewhere")
 def test_a_missing_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
