@@ -236,7 +236,9 @@ def variance_of_mean(rows: Rows, values: pl.Expr) -> pl.Expr:
     weight = pl.when(values.is_not_null()).then(rows.weight)
     effective = weight.sum() * weight.sum() / (weight * weight).sum()
     average = mean(rows, values)
-    return (mean(rows, values * values) - average * average) / (effective - 1)
+    # Of equal values, rounding may leave less than nothing.
+    spread = (mean(rows, values * values) - average * average).clip(lower_bound=0)
+    return spread / (effective - 1)
 
 
 @dataclass(frozen=True, repr=False)

@@ -311,6 +311,12 @@ def test_means_have_the_interval_of_a_mean(frame: pl.DataFrame, weight: str | No
     assert ends(table, "brier") == pytest.approx(expected, abs=1e-6)
 
 
+def test_equal_losses_have_an_interval_whatever_rounding_leaves() -> None:
+    frame = pl.DataFrame({"a": [0.3, 0.7], "y": [0, 1], "w": [0.25, 2.5]})
+    table = frame.binmetrics.evaluate("a", "y", metrics="brier", weight="w", interval=0.95)
+    assert ends(table, "brier") == pytest.approx((0.09, 0.09), abs=1e-6)
+
+
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan"), True, "0.95", None])
 def test_a_level_is_above_0_and_below_1(level: Any) -> None:
     for make in (bm.wilson, bm.agresti_coull, bm.jeffreys, bm.clopper_pearson, bm.delong):
